@@ -361,8 +361,8 @@ AGGREGATORS = {
     "predict: a list of too few": (lambda: FITTED.predict(list(BLOCK[:3])), "predictions", "4 members", "got 3"),
     "predict: an unknown member": (
         lambda: NAMED.predict(P(BLOCK, members=list("abcq"))),
-        "members",
-        "among those fitted",
+        "member",
+        "one of ['a', 'b', 'c', 'd']",
         "got 'q'",
     ),
     "predict: an unknown class": (

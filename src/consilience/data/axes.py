@@ -129,6 +129,13 @@ class Axis:
         positions = np.array(found, dtype=np.intp)
         return None if np.array_equal(positions, np.arange(target.size)) else positions
 
+    def places_in_fit(self, fitted: Axis) -> IntArray | None:
+        """Where each place stands on the axis of a fit: by name, or one after the other where there are no names."""
+        if self.is_named:
+            return self.positions_on(fitted)
+        check_size(self.kind, self.size, fitted.size)
+        return None
+
     def check_order(self, values: Any, argument: str) -> None:
         """Raise where a Series, which is read by place, has the names of this axis in another order."""
         index = index_of(values)
@@ -244,19 +251,6 @@ def _joined_names(axes: Sequence[Axis]) -> Axis:
     ratings = [axis for axis in axes if axis.ordered]
     whole = next((axis.names for axis in ratings if axis.size == joined.size), None)  # else by their numbers
     return in_order(joined, whole) if ratings else joined
-
-
-def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:
-    """Where each member stands among those of a fit: by name, or one after the other where they have none."""
-    if not own.is_named:
-        check_size("member", own.size, len(members))
-        return np.arange(own.size)
-    fitted = Axis("member", len(members), members)
-    unknown = [name for name in own.names if fitted.find(name) is None]
-    if unknown:
-        hint = ": the fit had no names of members, so give all in one array" if fitted.is_counted else ""
-        raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}")
-    return np.array([fitted.find(name) for name in own.names])
 
 
 def check_size(kind: str, size: int, expected: int) -> None:

@@ -123,16 +123,12 @@ def _check_order(index: Sequence[Any] | None, items: Axis) -> None:
             f"labels must name their items, as {Either('a mapping, a Series or ', '')}a table with a column of items: "
             f"these items, {some(items.names)}, are matched by name"
         )
-    if index is not None and not items.is_named and len(index) == items.size and not _counts(index):
+    if index is not None and not items.is_named and len(index) == items.size and not items.is_same_as(index):
         raise InvalidPredictions(
             f"labels must have an index that the items have; items are 0 to {items.size - 1} without names, and the "
             f"index is {some(index)}: name the items{Either('', ' with --items')}, or give an array of labels in the "
             "order of the items"
         )
-
-
-def _counts(index: Sequence[Any]) -> bool:
-    return Axis("item", len(index)).is_same_as(index)
 
 
 # ---- frames of labels ---------------------------------------------------------------------------------------
@@ -166,7 +162,7 @@ def _indexed(index: Any, known: Axis, columns: Columns) -> list[Any] | None:
     _check_order(items, known)
     if items is None:
         return None
-    if known.by_name and not known.is_counted and index.name is None and _counts(items):
+    if known.by_name and not known.is_counted and index.name is None and Axis("item", len(items)).is_same_as(items):
         raise InvalidPredictions(
             f"labels must name their items, {some(known.names)}; the index of the frame only counts its rows, and "
             f"none of its columns {some(list(columns))} has a usual name for items: call one item, or make it the index"
@@ -238,7 +234,15 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
     """
     if is_frame(labels):
         labels = read_label_frame(labels, axes.items)
-    rows = _rows_by_name(labels, axes) if isinstance(labels, NamedLabels) else _rows(labels, axes)
+    if isinstance(labels, NamedLabels):
+        rows = _rows_by_name(labels, axes)
+    else:
+        rows, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
+        if rows.dtype.kind not in "fiub" or rows.shape != shape:
+            got = f"{rows.dtype} values in the shape {rows.shape}"
+            raise InvalidPredictions(f"soft labels must be numbers (items, classes) = {shape}; got {got}")
+        _check_order(None, axes.items)
+        rows = rows.astype(np.float64)
     is_nothing = np.isnan(rows).all(axis=1)
     is_wrong = ~is_nothing & ~are_probabilities(rows, is_half=True)
     if is_wrong.any():
@@ -264,16 +268,6 @@ def _rows_by_name(found: NamedLabels, axes: Axes) -> FloatArray:
     rows[places] = np.where(np.isnan(found.labels).all(axis=1, keepdims=True), np.nan, 0.0)
     rows[np.ix_(places, [classes.position_of(name) for name in found.classes or ()])] = found.labels
     return rows
-
-
-def _rows(labels: Any, axes: Axes) -> FloatArray:
-    rows, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
-    if rows.dtype.kind not in "fiub":
-        raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {rows.dtype} values")
-    _check_order(None, axes.items)
-    if rows.shape != shape:
-        raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
-    return np.array(rows, dtype=np.float64)
 
 
 def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:

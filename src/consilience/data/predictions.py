@@ -15,34 +15,12 @@ import numpy.typing as npt
 
 from consilience.data import reading
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merged
-from consilience.data.axes import (
-    Axes,
-    Axis,
-    check_order,
-    check_size,
-    in_order,
-    joined_axis,
-    joined_members,
-    listed,
-    places_of_members,
-    short,
-    some,
-)
+from consilience.data.axes import Axes, Axis, check_order, in_order, joined_axis, joined_members, listed, short, some
 from consilience.data.names import nearly_same
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
-from consilience.system.arrays import (
-    Array,
-    FloatArray,
-    IntArray,
-    like,
-    n_bytes,
-    namespace,
-    sample,
-    to_numpy,
-    working_dtype,
-)
+from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, sample, to_numpy, working_dtype
 from consilience.system.errors import Either, InvalidPredictions, warn
 from consilience.system.machine import n_threads
 
@@ -462,7 +440,9 @@ class Predictions(AbstractPredictions):
     def __sizeof__(self) -> int:
         """The bytes of all answers: Dask sends to another worker what it believes to be small."""
         hard = () if self.hard is None else (self.hard.items, self.hard.members, self.hard.labels)
-        return object.__sizeof__(self) + sum(map(n_bytes, (*(member.rows for member in self.soft), *hard)))
+        return object.__sizeof__(self) + sum(
+            getattr(own, "nbytes", 0) for own in (*(member.rows for member in self.soft), *hard)
+        )
 
     def __repr__(self) -> str:
         """Sizes, and how much of it is hard labels."""
@@ -549,19 +529,19 @@ class Predictions(AbstractPredictions):
         own, own_classes = self.axes.members, self.axes.classes
         if own.is_named and own_classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
             return self
-        positions = places_of_members(own, members)
-        target, class_map = Axis("class", len(classes), list(classes), ordered=self.ordered), None
-        if own_classes.is_named:
-            class_map = own_classes.positions_on(target)
-        else:
-            check_size("class", self.n_classes, target.size)
+        target = Axes(
+            Axis("member", len(members), list(members)),
+            self.axes.items,
+            Axis("class", len(classes), list(classes), ordered=self.ordered),
+        )
+        places, class_map = own.places_in_fit(target.members), own_classes.places_in_fit(target.classes)
         if self.ordered and class_map is not None and (np.diff(class_map) < 0).any():
             raise InvalidPredictions(
                 f"ordered classes must be in the order of those fitted, {some(classes)}; got {some(self.classes)}"
             )
-        soft = [own.moved(positions, None, class_map, target.size) for own in self.soft]
-        hard = merged([self.hard and self.hard.moved(positions, None, class_map)])
-        return self._with(soft, hard, Axes(Axis("member", len(members), list(members)), self.axes.items, target))
+        places = np.arange(own.size) if places is None else places
+        soft = [own.moved(places, None, class_map, len(classes)) for own in self.soft]
+        return self._with(soft, merged([self.hard and self.hard.moved(places, None, class_map)]), target)
 
     def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
         """Other answers to the same items, which count as often."""

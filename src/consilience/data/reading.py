@@ -330,8 +330,14 @@ def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes
         member if member.is_complete else replace(member, is_complete=_check_rows(member, soft, axes))
         for member in soft
     )
-    if hard is not None:
-        _check_answers(hard, axes)
+    is_wrong = np.zeros(0, dtype=bool) if hard is None else (hard.labels < 0) | (hard.labels >= axes.classes.size)
+    if hard is not None and is_wrong.any():
+        first = int(np.argmax(is_wrong))
+        item, member = axes.items.describe(int(hard.items[first])), axes.members.describe(int(hard.members[first]))
+        raise InvalidPredictions(
+            f"labels must be from 0 to {axes.classes.size - 1}, or -1 where missing; "
+            f"{item} of {member} has {hard.labels[first]}"
+        )
     return checked
 
 
@@ -385,17 +391,6 @@ def _hint_at_axes(soft: tuple[SoftMember, ...]) -> tuple[str | Say, ...]:
                 return (f". The {name} axis does: the order of axes is (members, items, classes)",)
         return ". Say ", Say("normalize"), " to rescale on purpose"
     return ()
-
-
-def _check_answers(hard: HardAnswers, axes: Axes) -> None:
-    is_wrong = (hard.labels < 0) | (hard.labels >= axes.classes.size)
-    if is_wrong.any():
-        first = int(np.argmax(is_wrong))
-        raise InvalidPredictions(
-            f"labels must be from 0 to {axes.classes.size - 1}, or -1 where missing; "
-            f"{axes.items.describe(int(hard.items[first]))} of "
-            f"{axes.members.describe(int(hard.members[first]))} has {hard.labels[first]}"
-        )
 
 
 def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:
