@@ -120,16 +120,20 @@ class AbstractPredictions(ABC):
         """The items at these positions, on this machine."""
 
     @abstractmethod
+    def _each(self, work: Callable[[Predictions], Predictions]) -> Self:
+        """What some work makes of the answers, where they lie; of labels alone, nothing."""
+
     def harden(self) -> Self:
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
+        return self._each(_hardened)
 
-    @abstractmethod
     def votes(self) -> Self:
         """The same as labels, without the answers that find several classes equally probable."""
+        return self._each(_votes)
 
-    @abstractmethod
     def ballots(self) -> Self:
         """The same as votes, an undecided answer being split among the classes that it finds equally probable."""
+        return self._each(_ballots)
 
     @abstractmethod
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Self:
@@ -439,10 +443,10 @@ class Predictions(AbstractPredictions):
 
     def __sizeof__(self) -> int:
         """The bytes of all answers: Dask sends to another worker what it believes to be small."""
-        hard = () if self.hard is None else (self.hard.items, self.hard.members, self.hard.labels)
-        return object.__sizeof__(self) + sum(
-            getattr(own, "nbytes", 0) for own in (*(member.rows for member in self.soft), *hard)
-        )
+        parts = [member.rows for member in self.soft]
+        if self.hard is not None:
+            parts += [self.hard.items, self.hard.members, self.hard.labels]
+        return object.__sizeof__(self) + sum(getattr(part, "nbytes", 0) for part in parts)
 
     def __repr__(self) -> str:
         """Sizes, and how much of it is hard labels."""
@@ -506,23 +510,8 @@ class Predictions(AbstractPredictions):
         counts = None if self.counts is None else self.counts[positions]
         return _assembled(soft, self.hard and self.hard.take(positions), axes, counts)
 
-    def harden(self) -> Predictions:
-        """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
-        if not self.soft:
-            return self
-        return self._with((), merged([*map(SoftMember.harden, self.soft), self.hard]), self.axes)
-
-    def votes(self) -> Predictions:
-        """The same as labels, without the answers that find several classes equally probable."""
-        cast_votes = self.ballots()
-        return self._with((), cast_votes.hard, self.axes) if cast_votes.soft else cast_votes
-
-    def ballots(self) -> Predictions:
-        """The same as votes; undecided answers are split, or left out: see `SoftMember.ballots`."""
-        if not self.soft:
-            return self
-        votes, splits = zip(*map(SoftMember.ballots, self.soft), strict=True)
-        return self._with((split for split in splits if len(split.rows)), merged([*votes, self.hard]), self.axes)
+    def _each(self, work: Callable[[Predictions], Predictions]) -> Predictions:
+        return work(self) if self.soft else self
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
@@ -549,6 +538,21 @@ class Predictions(AbstractPredictions):
 
 
 # ---- what other rooms ask of predictions, and users do not ------------------------------------------------
+
+
+def _hardened(predictions: Predictions) -> Predictions:
+    labels = merged([*map(SoftMember.harden, predictions.soft), predictions.hard])
+    return predictions._with((), labels, predictions.axes)
+
+
+def _ballots(predictions: Predictions) -> Predictions:
+    votes, splits = zip(*map(SoftMember.ballots, predictions.soft), strict=True)
+    split = (own for own in splits if len(own.rows))
+    return predictions._with(split, merged([*votes, predictions.hard]), predictions.axes)
+
+
+def _votes(predictions: Predictions) -> Predictions:
+    return predictions._with((), _ballots(predictions).hard, predictions.axes)
 
 
 @singledispatch

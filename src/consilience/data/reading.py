@@ -27,7 +27,6 @@ from consilience.system.arrays import (
     namespace,
     plain_numpy,
     to_numpy,
-    unmasked,
     working_dtype,
 )
 from consilience.system.errors import Either, InvalidPredictions, Say
@@ -168,9 +167,10 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
     """
     if hasattr(labels, "columns"):
         raise InvalidPredictions(f"{name} must be an array; got a data frame: use from_frame")
+    array = plain_numpy(labels, name)
     if classes is None:
-        return integers(_without_gaps(labels), name)
-    axis, array = Axis("class", len(classes), classes), plain_numpy(labels, name)
+        return integers(_without_gaps(array), name)
+    axis = Axis("class", len(classes), classes)
     if array.dtype.kind in "iu" and (axis.is_counted or not any(map(is_whole, classes))):
         return integers(labels, name)
 
@@ -204,12 +204,9 @@ def places_among(
     return np.asarray(table[coded.codes])
 
 
-def _without_gaps(labels: Any) -> Any:
+def _without_gaps(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Whole numbers that are floats only since some are NaN, as pandas and cleanlab have them: -1 where missing."""
-    labels = unmasked(labels)
-    if isinstance(labels, list | tuple):
-        labels = plain_numpy(labels, "labels")
-    if not isinstance(labels, np.ndarray) or labels.dtype.kind != "f" or not np.isnan(labels).any():
+    if labels.dtype.kind != "f" or not np.isnan(labels).any():
         return labels
     given = np.where(np.isnan(labels), -1, labels)
     return given.astype(np.intp) if (given % 1 == 0).all() and np.isfinite(given).all() else labels

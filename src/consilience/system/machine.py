@@ -175,24 +175,17 @@ def show_progress(name: str, n_parts: int | None = None, *, is_shown: bool, afte
     if not is_shown:
         yield Progress()
         return
-    with _bar() as bar:
-        task = bar.add_task(name, total=n_parts)
-        yield Progress(bar, after=after)
-        # Work that needs fewer parts than expected, such as a fit that settles early, is complete too.
-        bar.update(task, total=bar.tasks[0].completed, description=name)
-
-
-@contextmanager
-def _bar() -> Iterator[Bar]:
-    """A bar that is not started yet, on standard error, because standard output is for results."""
     from rich.console import Console  # noqa: PLC0415 - only who wants a bar pays for it
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Bar(*columns, console=Console(stderr=True))
+    bar = Bar(*columns, console=Console(stderr=True))  # not started yet; standard output is for results
+    task = bar.add_task(name, total=n_parts)
     try:
-        yield bar
+        yield Progress(bar, after=after)
+        # Work that needs fewer parts than expected, such as a fit that settles early, is complete too.
+        bar.update(task, total=bar.tasks[0].completed, description=name)
     finally:
         if bar.live.is_started:
             try:
