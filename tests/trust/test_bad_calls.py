@@ -220,7 +220,7 @@ PREDICTIONS = {
     "answers: none": (lambda: P.from_answers([], [], []), "predictions", "at least 1 member", "got 0"),
     "frame: nothing": (lambda: P.from_frame(None), "frame", "a data frame", "got NoneType"),
     "frame: a mapping": (lambda: P.from_frame(LONG), "frame", "a data frame", "got dict"),
-    "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "predictions", "at least 1 member", "got 0"),
+    "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "frame", "rows of answers", "in 3 columns"),
     "frame: no item column": (lambda: P.from_frame(frame(), item="q"), "column", "expected the column 'q'", "'task'"),
     "frame: one column for two": (
         lambda: P.from_frame(frame(), item="task", member="task"),

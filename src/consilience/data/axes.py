@@ -112,10 +112,8 @@ class Axis:
         """Where a name stands; raises where it does not."""
         position = self.find(name)
         if position is None:
-            plural = PLURAL[self.kind]
-            raise InvalidPredictions(
-                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {short(name)}"
-            )
+            among = f"the {self.size} {PLURAL[self.kind]} {some(self.names)}"
+            raise InvalidPredictions(f"{self.kind} must be one of {among}; got {short(name)}")
         return position
 
     def positions_on(self, target: Axis) -> IntArray | None:
@@ -142,10 +140,8 @@ class Axis:
         if index is None or self.is_same_as(index):
             return
         if self.has_all(index) or not Axis(self.kind, len(index)).is_same_as(index):
-            raise InvalidPredictions(
-                f"{argument} must be in the order of the {PLURAL[self.kind]} {some(self.names)}; "
-                f"its index is {some(index)}"
-            )
+            order = f"the {PLURAL[self.kind]} {some(self.names)}"
+            raise InvalidPredictions(f"{argument} must be in the order of {order}; its index is {some(index)}")
 
     def matched_by_name(self) -> Axis:
         """The same names, in an order that nobody chose."""
@@ -229,9 +225,9 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
         return _joined_names(axes)
     for axis in axes:
         if not counted.has_all(axis.names) or (not axis.is_named and axis.size != counted.size):
+            got = f"{some(axis.names)} beside {counted.size} without names"
             raise InvalidPredictions(
-                f"{PLURAL[axis.kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
-                f"beside {counted.size} without names"
+                f"{PLURAL[axis.kind]} must be named in all parts, or be the same in all; got {got}"
             )
     return next((axis for axis in axes if not axis.is_named and axis.ordered), counted)
 
@@ -240,9 +236,8 @@ def _joined_names(axes: Sequence[Axis]) -> Axis:
     first, names = axes[0], dict[str, Any]()
     for axis in axes:
         if all(first.find(name) is None for name in axis.names):
-            raise InvalidPredictions(
-                f"parts must have {PLURAL[axis.kind]} in common; got {some(first.names)} and {some(axis.names)}"
-            )
+            got = f"{some(first.names)} and {some(axis.names)}"
+            raise InvalidPredictions(f"parts must have {PLURAL[axis.kind]} in common; got {got}")
         for name in axis.names:
             names.setdefault(text_of(name), name)
     is_one_order = all(axis.size == len(names) and axis.positions_on(first) is None for axis in axes)
@@ -278,8 +273,7 @@ def in_order(classes: Axis, told: Sequence[Any] | None = None) -> Axis:
     if told is None and classes.is_named:
         if _numbers(names) is None:
             raise InvalidPredictions(
-                "ordered classes must be numbers, or be listed in their order as classes; "
-                f"got {some(names)}, whose order is not known"
+                f"ordered classes must be numbers, or be listed in order as classes; got {some(names)}"
             )
         names = sorted_names(names)
     return Axis("class", classes.size, names if classes.is_named else None, by_name=classes.by_name, ordered=True)

@@ -385,10 +385,8 @@ class Predictions(AbstractPredictions):
         from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
         columns = columns_of(frame)
-        if not len(columns):
-            raise InvalidPredictions("frame must have columns of answers; it has none")
         if not columns.n_rows:
-            raise InvalidPredictions("predictions need at least 1 member; got 0, in a frame without rows")
+            raise InvalidPredictions(f"frame must have rows of answers; it has none, in {len(columns)} columns")
         names = None if classes is None else tuple(listed("class", classes))
         told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True, ordered=ordered)
         found = read_columns(columns.without([counts]), told, "counts" if normalize else None)

@@ -54,10 +54,8 @@ def member_matrices(values: Any) -> list[Array]:
         block = floats(values)
         if block.ndim != 3:
             hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
-            raise InvalidPredictions(
-                f"probabilities must be (members, items, classes); got {block.ndim} dimensions",
-                hint if block.ndim == 2 else "",
-            )
+            got = f"{block.ndim} dimensions{hint if block.ndim == 2 else ''}"
+            raise InvalidPredictions(f"probabilities must be (members, items, classes); got {got}")
         matrices = [block[position, :, :] for position in range(block.shape[0])]
     if not matrices:
         raise InvalidPredictions("predictions need at least 1 member; got 0")
@@ -87,9 +85,7 @@ def _opened(value: Any) -> Any:
     except InvalidPredictions:
         raise
     except UNREADABLE as error:
-        raise InvalidPredictions(
-            f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one"
-        ) from error
+        raise InvalidPredictions(f"{os.fspath(value)} must be a .npy file of numbers; it is none") from error
 
 
 def _unpacked(array: Any) -> npt.NDArray[Any]:
@@ -374,20 +370,19 @@ def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[
                 "Add :logits to the file's name if these are logits, or say --normalize if they are counts",
             ),
         )
-    raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {where} sums to {row.sum():.6g}{more}", *_hint_at_axes(soft)
-    )
+    sums = f"{where} sums to {row.sum():.6g}{more}{_hint_at_axes(soft)}"
+    raise InvalidPredictions(f"probabilities must sum to 1 over classes; {sums}")
 
 
-def _hint_at_axes(soft: tuple[SoftMember, ...]) -> tuple[str | Say, ...]:
+def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
     """The end of the message when rows do not sum to 1: another axis may, or the rows need rescaling."""
     if all(member.items is None for member in soft):
         block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
         for axis, name in ((0, "first"), (1, "second")):
             if are_probabilities(np.moveaxis(block, axis, -1)).all():
-                return (f". The {name} axis does: the order of axes is (members, items, classes)",)
-        return ". Say ", Say("normalize"), " to rescale on purpose"
-    return ()
+                return f". The {name} axis does: the order of axes is (members, items, classes)"
+        return f". Say {Say('normalize')} to rescale on purpose"
+    return ""
 
 
 def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:
