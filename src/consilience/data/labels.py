@@ -149,24 +149,18 @@ def read_label_frame(frame: Any, known: Axis) -> NamedLabels:
             "a frame of labels must have a column 'label', or a column of probabilities for each class; "
             f"it has {some(list(columns))}"
         )
-    items = _indexed(index, known, columns) if item is None else item.rows()
+    items = _indexed(index, known) if item is None else item.rows()
     label = others[0] if len(others) == 1 else None if _sum_to_one(others) else label_of_truths(columns.texts, item)
     if label is None:  # the columns are classes, which may be called `true` and `false`
         return NamedLabels(items, numbers_of(others).values, names_of(others))
     return NamedLabels(items, label.rows())
 
 
-def _indexed(index: Any, known: Axis, columns: Columns) -> list[Any] | None:
-    """The items in the index of a frame; None if it has none."""
+def _indexed(index: Any, known: Axis) -> list[Any] | None:
+    """The items in the index of a frame; None if it has none. One that only counts the rows names no items."""
     items = None if index is None else list(index)
-    _check_order(items, known)
-    if items is None:
-        return None
-    if known.by_name and not known.is_counted and index.name is None and Axis("item", len(items)).is_same_as(items):
-        raise InvalidPredictions(
-            f"labels must name their items, {some(known.names)}; the index of the frame only counts its rows, and "
-            f"none of its columns {some(list(columns))} has a usual name for items: call one item, or make it the index"
-        )
+    only_counts = items is not None and index.name is None and Axis("item", len(items)).is_same_as(items)
+    _check_order(None if only_counts else items, known)
     return items
 
 
