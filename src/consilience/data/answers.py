@@ -83,11 +83,6 @@ class SoftMember:
             rows, items = take(rows, order, axis=0), items[order]
         return replace(self, position=int(members[self.position]), rows=rows, items=items)
 
-    def moved_to(self, item: int) -> SoftMember:
-        """All answers, given to this item, in NumPy and double precision."""
-        rows = to_numpy(self.rows).astype(np.float64)[self.is_given()]
-        return SoftMember(self.position, rows, np.full(len(rows), item), is_complete=True)
-
     def harden(self) -> HardAnswers:
         """The member's answers as labels: the most probable class, the lowest index winning a tie."""
         pieces = [position_of_largest(rows) for _, rows in parts_of(self.rows)]

@@ -626,7 +626,12 @@ def apart(predictions: Predictions) -> Predictions:
     """The answers to a single item as several items: one for each member who answered, in the members' order."""
     soft_members, hard_members = predictions.answering()
     places = {member: place for place, member in enumerate(sorted(soft_members + hard_members))}
-    soft = [member.moved_to(places[member.position]) for member in predictions.soft if member.position in places]
+    soft = list[SoftMember]()
+    for member in predictions.soft:
+        if member.position in places:
+            rows = to_numpy(member.rows).astype(np.float64)[member.is_given()]
+            items = np.full(len(rows), places[member.position])
+            soft.append(SoftMember(member.position, rows, items, is_complete=True))
     hard = predictions.hard
     if hard is not None:
         items = np.array([places[member] for member in hard.members.tolist()], dtype=np.intp)
