@@ -22,7 +22,9 @@ def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> No
     if Path(path).suffix.lower() not in formats:
         raise ValueError(f"the output must end in one of {' '.join(formats)}; got {Path(path).name!r}")
     if not os.access(target.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, "the output's directory must be writable", str(path))
+        raise PermissionError(
+            errno.EACCES, f"the output's directory must be writable; {target.parent} is not", str(path)
+        )
 
 
 @contextmanager
@@ -86,5 +88,5 @@ def _place(path: str | os.PathLike[str]) -> Path:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "the output must be a file, and this is a directory", str(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "the output's directory must exist", str(path))
+        raise FileNotFoundError(errno.ENOENT, f"the output's directory must exist; {target.parent} does not", str(path))
     return target
