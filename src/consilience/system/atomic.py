@@ -22,9 +22,7 @@ def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> No
     if Path(path).suffix.lower() not in formats:
         raise ValueError(f"the output must end in one of {' '.join(formats)}; got {Path(path).name!r}")
     if not os.access(target.parent, os.W_OK):
-        raise PermissionError(
-            errno.EACCES, f"the output's directory must be writable; {target.parent} is not", str(path)
-        )
+        raise PermissionError(f"the output's directory must be writable; {target.parent} is not")
 
 
 @contextmanager
