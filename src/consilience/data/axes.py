@@ -45,9 +45,10 @@ class Axis:
     ) -> None:
         self.kind, self.size, self.by_name, self.ordered = kind, size, by_name, ordered
         self._names = None if names is None else listed(kind, names)
-        texts = texts_of(self._names or [])
-        self._positions = {text: position for position, text in enumerate(texts)}  # the last of two equal names
+        self._positions: dict[str, int] = {}
         if self._names is not None:
+            texts = texts_of(self._names)
+            self._positions = {text: position for position, text in enumerate(texts)}  # the last of two equal names
             self._check(self._names, texts)
 
     def _check(self, names: list[Any], texts: list[str]) -> None:
