@@ -304,12 +304,9 @@ def look_like_ratings(classes: Axis) -> bool:
     >>> look_like_ratings(Axis("class", 5, [1, 2, 3, 4, 5])), look_like_ratings(Axis("class", 3, [1, 2, 4]))
     (True, False)
     """
-    if not classes.is_named or not FEWEST <= classes.size <= MOST or classes.ordered:
-        return False
     texts = [text_of(name) for name in classes.names]
-    if not all(map(is_whole, texts)):
-        return False
-    return bool((np.diff(sorted(map(int, texts))) == 1).all())
+    are_few = classes.is_named and FEWEST <= classes.size <= MOST and not classes.ordered
+    return are_few and all(map(is_whole, texts)) and bool((np.diff(sorted(map(int, texts))) == 1).all())
 
 
 def _numbers(names: Sequence[Any]) -> FloatArray | None:

@@ -136,9 +136,8 @@ def sample(n_items: int, most: int) -> IntArray:
 def working_dtype(array: Array) -> Any:
     """The precision to compute in: float64 for float64, float32 for everything narrower."""
     xp = namespace(array)
-    return (
-        xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
-    )  # by bits: big-endian float64 is another dtype
+    # By bits, because big-endian float64 is another dtype.
+    return xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
 
 
 def position_of_largest(rows: Array) -> IntArray:

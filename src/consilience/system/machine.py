@@ -33,16 +33,12 @@ def machine_bytes() -> int:
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for path in LIMITS:
-        try:
+        with suppress(OSError, ValueError):  # not there, or "max"
             found.append(int(path.read_text()))
-        except (OSError, ValueError):  # not there, or "max"
-            continue
-    try:
+    with suppress(ImportError):
         import resource  # noqa: PLC0415 - Windows has none
 
         found.append(resource.getrlimit(resource.RLIMIT_AS)[0])
-    except ImportError:
-        pass
     return min(n_bytes for n_bytes in found if n_bytes > 0)
 
 
