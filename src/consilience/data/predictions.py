@@ -304,11 +304,11 @@ class Predictions(AbstractPredictions):
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
         """
-        items_answered, who_answers = reading.integers(item, "item"), reading.integers(member, "member")
-        if items_answered.ndim != 1 or items_answered.shape != who_answers.shape:
+        item_positions, member_positions = reading.integers(item, "item"), reading.integers(member, "member")
+        if item_positions.ndim != 1 or item_positions.shape != member_positions.shape:
             raise InvalidPredictions(
                 "item and member must be two lists of the same length; "
-                f"got shapes {items_answered.shape} and {who_answers.shape}"
+                f"got shapes {item_positions.shape} and {member_positions.shape}"
             )
         if (label is None) == (probabilities is None):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
@@ -319,19 +319,19 @@ class Predictions(AbstractPredictions):
         else:
             expected, n_axes = "probabilities must be (answers, classes)", 2
             answers = to_numpy(reading.floats(probabilities))
-        if answers.ndim != n_axes or len(answers) != len(items_answered):
+        if answers.ndim != n_axes or len(answers) != len(item_positions):
             raise InvalidPredictions(
-                f"{expected}, with one entry for each of the {len(items_answered)} answers; got {answers.shape}"
+                f"{expected}, with one entry for each of the {len(item_positions)} answers; got {answers.shape}"
             )
         size = int(answers.shape[1]) if label is None else reading.number_of_classes(n_classes, names, answers)
         if n_classes not in (None, size):
             raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
         axes = Axes(
-            reading.axis_of_positions("member", who_answers, members),
-            reading.axis_of_positions("item", items_answered, items),
+            reading.axis_of_positions("member", member_positions, members),
+            reading.axis_of_positions("item", item_positions, items),
             _class_axis(size, names, ordered=ordered),
         )
-        made = of_answers(items_answered, who_answers, answers, axes, partial=True)
+        made = of_answers(item_positions, member_positions, answers, axes, partial=True)
         return made._finish(counts, partial=partial)
 
     @classmethod
