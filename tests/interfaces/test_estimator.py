@@ -111,7 +111,7 @@ def test_new_predictions_must_fit_the_fit(array):
     named = cs.DawidSkene().fit(cs.Predictions(array, members=["a", "b", "c"], classes=["x", "y", "z"]))
     plain = cs.SoftDawidSkene(max_iter=2).fit(array)
     for method, new, message in [
-        (named, cs.Predictions(array[:1], members=["d"]), r"members must be among those fitted, .*; got 'd'"),
+        (named, cs.Predictions(array[:1], members=["d"]), r"member must be one of .*; got 'd'"),
         (plain, array[:2], "must have the 3 members of the fit .*; got 2"),
         (plain, array[:, :, :2] / array[:, :, :2].sum(axis=2, keepdims=True), "the 3 classes of the fit; got 2"),
         (named, cs.Predictions(array, classes=["x", "y", "w"]), "class must be one of .*; got 'w'"),

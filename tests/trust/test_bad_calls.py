@@ -55,12 +55,12 @@ def models(net, n_batches=2):
 
 # what is called; the argument its refusal names, what was expected, what came
 PREDICTIONS = {
-    "nothing": (lambda: P(None), "probabilities", "(members, items, classes)", "got None"),
-    "an empty list": (lambda: P([]), "probabilities", "(members, items, classes)", "got []"),
-    "an empty mapping": (lambda: P({}), "probabilities", "(members, items, classes)", "got []"),
+    "nothing": (lambda: P(None), "probabilities", "(members, items, classes)", "got a NoneType"),
+    "an empty list": (lambda: P([]), "probabilities", "(members, items, classes)", "got 1 dimensions"),
+    "an empty mapping": (lambda: P({}), "probabilities", "(members, items, classes)", "got 1 dimensions"),
     "a number": (lambda: P(0.5), "probabilities", "(members, items, classes)", "got 0 dimensions"),
-    "a set": (lambda: P({0.5}), "probabilities", "array of real numbers", "got a set"),
-    "a generator": (lambda: P(row for row in PAIR), "probabilities", "array of real numbers", "got a generator"),
+    "a set": (lambda: P({0.5}), "probabilities", "must be an array", "got a set"),
+    "a generator": (lambda: P(row for row in PAIR), "probabilities", "must be an array", "got a generator"),
     "two axes": (lambda: P(ROWS), "probabilities", "(members, items, classes)", "got 2 dimensions"),
     "four axes": (lambda: P(PAIR[None]), "probabilities", "(members, items, classes)", "got 4 dimensions"),
     "classes first": (lambda: P(np.moveaxis(PAIR, 2, 0)), "probabilities", "sum to 1", "The first axis does"),
@@ -94,7 +94,7 @@ PREDICTIONS = {
     "text": (lambda: P([[["a", "b"]]]), "probabilities", "real numbers", "got <U1"),
     "numbers as text": (lambda: P(PAIR.astype(str)), "probabilities", "real numbers", "got <U32"),
     "objects": (lambda: P(PAIR.astype(object)), "probabilities", "real numbers", "got object"),
-    "None inside": (lambda: P([[[None, 1.0]]]), "probabilities", "real numbers", "got Python objects"),
+    "None inside": (lambda: P([[[None, 1.0]]]), "probabilities", "real numbers", "got object values"),
     "dates": (lambda: P(PAIR.astype("datetime64[s]")), "probabilities", "real numbers", "got datetime64"),
     "records": (lambda: P(np.zeros((1, 1, 2), [("a", "f8")])), "probabilities", "real numbers", "got [('a'"),
     "bytes": (lambda: P(b"abc"), "probabilities", "real numbers", "got |S3"),
@@ -128,8 +128,8 @@ PREDICTIONS = {
     ),
     "masked text": (lambda: P(np.ma.array([[["a", "b"]]])), "probabilities", "real numbers", "got <U1"),
     "members of unequal shape": (lambda: P([PAIR[0], PAIR[1][:2]]), "member", "shape of the first, (3, 2)", "(2, 2)"),
-    "a flat member": (lambda: P([PAIR[0][0]]), "member", "(items, classes)", "1 dimensions"),
-    "a member that is nothing": (lambda: P([PAIR[0], None]), "probabilities", "an array", "got None"),
+    "a flat member": (lambda: P([PAIR[0][0]]), "member", "(items, classes)", "member 0 has (2,)"),
+    "a member that is nothing": (lambda: P([PAIR[0], None]), "probabilities", "an array", "got a NoneType"),
     "too few names": (lambda: P(PAIR, members=["a"]), "members", "each of the 2", "got 1 names"),
     "names twice": (lambda: P(PAIR, items=["a", "b", "a"]), "items", "distinct names", "got 'a' more than once"),
     "names equal as numbers": (
@@ -220,7 +220,7 @@ PREDICTIONS = {
     "answers: none": (lambda: P.from_answers([], [], []), "predictions", "at least 1 member", "got 0"),
     "frame: nothing": (lambda: P.from_frame(None), "frame", "a data frame", "got NoneType"),
     "frame: a mapping": (lambda: P.from_frame(LONG), "frame", "a data frame", "got dict"),
-    "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "predictions", "at least 1 member", "got 0"),
+    "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "frame", "rows of answers", "in 3 columns"),
     "frame: no item column": (lambda: P.from_frame(frame(), item="q"), "column", "expected the column 'q'", "'task'"),
     "frame: one column for two": (
         lambda: P.from_frame(frame(), item="task", member="task"),
@@ -332,7 +332,7 @@ PREDICTIONS = {
     "chunks: of a fraction": (lambda: list(P(PAIR).chunks(0.5)), "size", "an integer", "got 0.5"),
 }
 AGGREGATORS = {
-    "fit: nothing": (lambda: cs.Consensus().fit(None), "probabilities", "(members, items, classes)", "got None"),
+    "fit: nothing": (lambda: cs.Consensus().fit(None), "probabilities", "(members, items, classes)", "got a NoneType"),
     "labels: too few": (lambda: cs.Consensus().fit(BLOCK, [0]), "labels", "each of the 10 items", "got 1"),
     "labels: out of range": (lambda: cs.Average().fit(BLOCK, [3] * 10), "labels", "[0, 1, 2]", "item 0 has 3"),
     "labels: below": (lambda: cs.Average().fit(BLOCK, [-2] * 10), "labels", "-1 where unknown", "item 0 has -2"),
@@ -361,8 +361,8 @@ AGGREGATORS = {
     "predict: a list of too few": (lambda: FITTED.predict(list(BLOCK[:3])), "predictions", "4 members", "got 3"),
     "predict: an unknown member": (
         lambda: NAMED.predict(P(BLOCK, members=list("abcq"))),
-        "members",
-        "among those fitted",
+        "member",
+        "one of ['a', 'b', 'c', 'd']",
         "got 'q'",
     ),
     "predict: an unknown class": (
@@ -558,7 +558,7 @@ SCORES = {
     "ood: NaN": (lambda: ood.auroc([NAN], [0.1]), "own", "finite scores", "float64 of shape (1,)"),
     "ood: a rate of 0": (lambda: ood.fpr_at_tpr([0.1], [0.2], tpr=0), "tpr", "above 0", "got 0"),
     "ood: ragged": (lambda: ood.auroc([[1], [1, 2]], [0.1]), "own", "an array", "ragged lists"),
-    "compare: nothing": (lambda: cs.compare(None), "probabilities", "(members, items, classes)", "got None"),
+    "compare: nothing": (lambda: cs.compare(None), "probabilities", "(members, items, classes)", "got a NoneType"),
     "compare: labels": (lambda: cs.compare(BLOCK, [1]), "labels", "each of the 10 items", "got 1"),
     "compare: no method": (lambda: cs.compare(BLOCK, aggregators=[]), "aggregators", "at least one", "got none"),
     "compare: words": (lambda: cs.compare(BLOCK, aggregators=["x"]), "aggregators", "such as Consensus()", "got str"),

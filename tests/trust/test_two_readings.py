@@ -344,7 +344,10 @@ def test_a_class_called_like_items_in_a_frame_of_per_cent():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cs.Predictions.from_frame(pd.DataFrame()), "frame must have columns of answers; it has none"),
+        (
+            lambda: cs.Predictions.from_frame(pd.DataFrame()),
+            "frame must have rows of answers; it has none, in 0 columns",
+        ),
         (lambda: cs.Predictions.from_frame(WIDE[["id", "gpt", "claude"]], classes="yn"), "got 'yn'"),
         (lambda: cs.Predictions.from_frame(WIDE[["id", "gpt", "claude"]], classes={"y", "n"}), "got a set"),
         (lambda: cs.Predictions.from_logits({"x": WIDE}), "logits must be arrays .* got frames or scores with names"),

@@ -20,11 +20,10 @@ from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
-from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
 from consilience.data.predictions import check_items_are_single, placed, warn_of_turned_axes
-from consilience.data.reading import check_number
+from consilience.data.reading import check_number, check_sizes
 from consilience.maths.em import UNSETTLED, Silence, keeps_silent
 from consilience.passes.reader import patterns_of, read_anywhere
 from consilience.passes.responsibilities import LazyPosterior

@@ -7,33 +7,15 @@ so cost and memory grow with the answers alone and a range of items is a slice.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, NamedTuple, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from consilience.system.arrays import Array, IntArray, is_numpy, namespace, position_of_largest, take, to_numpy
-
-
-def is_packed(value: Any) -> bool:
-    """Whether the value is an array of zarr."""
-    return type(value).__module__.partition(".")[0] == "zarr" and hasattr(value, "chunks")
-
-
-def unpacked(array: Any) -> npt.NDArray[Any]:
-    """The numbers in a temporary file, to which they are copied chunk by chunk; it goes with the last use of them."""
-    with tempfile.TemporaryFile(prefix="consilience-") as file:  # in the folder that TMPDIR names
-        numbers = np.memmap(file, dtype=array.dtype, mode="w+", shape=array.shape)
-    steps = getattr(array, "shards", None) or array.chunks
-    for starts in product(*map(range, [0] * array.ndim, array.shape, steps)):
-        part = tuple(slice(start, start + step) for start, step in zip(starts, steps, strict=True))
-        numbers[part] = array[part]
-    return numbers
-
+from consilience.system.errors import InvalidPredictions
 
 FEW_CLASSES = 64  # with fewer classes than this, rows are read class by class
 NUMBERS_AT_ONCE = 3 * 2**20  # about how many numbers a temporary array may have
@@ -83,10 +65,23 @@ class SoftMember:
         answers, items = _answers_of(self.items, positions)
         return replace(self, rows=take(self.rows, answers, axis=0), items=items)
 
-    def moved_to(self, item: int) -> SoftMember:
-        """All answers, given to this item, in NumPy and double precision."""
-        rows = to_numpy(self.rows).astype(np.float64)[self.is_given()]
-        return SoftMember(self.position, rows, np.full(len(rows), item), is_complete=True)
+    def moved(
+        self, members: IntArray, item_map: IntArray | None, class_map: IntArray | None, n_classes: int
+    ) -> SoftMember:
+        """The rows with members, items and classes numbered as on other axes."""
+        rows, items = self.rows, self.items
+        if class_map is not None:
+            if len(class_map) < n_classes:
+                raise InvalidPredictions(
+                    f"members with probabilities must give one for each of the {n_classes} classes; "
+                    f"some give {len(class_map)}"
+                )
+            rows = take(rows, np.argsort(class_map), axis=1)
+        if item_map is not None:
+            items = item_map[self.places]
+            order = np.argsort(items, kind="stable")
+            rows, items = take(rows, order, axis=0), items[order]
+        return replace(self, position=int(members[self.position]), rows=rows, items=items)
 
     def harden(self) -> HardAnswers:
         """The member's answers as labels: the most probable class, the lowest index winning a tie."""
@@ -95,8 +90,8 @@ class SoftMember:
         items = self.answered()
         return HardAnswers(items, np.full(len(items), self.position), labels)
 
-    def ballots(self) -> Ballots:
-        """The member's answers as votes. This is what decides everywhere how an undecided answer counts.
+    def ballots(self) -> tuple[HardAnswers, SoftMember]:
+        """The answers as votes, and the rows of those that are split. This decides everywhere how undecided ones count.
 
         A row with one most probable class is a vote for it. Several that are tied get an equal part of the vote each.
         A row in which all classes are tied is no vote, and neither is a missing one.
@@ -112,7 +107,7 @@ class SoftMember:
             split.append(tied / tied.sum(axis=1, keepdims=True))
         is_vote, place = n_tied == 1, np.concatenate(places)
         votes = HardAnswers(items[is_vote], np.full(int(is_vote.sum()), self.position), labels[is_vote])
-        return Ballots(votes, SoftMember(self.position, np.concatenate(split), items[place], is_complete=True))
+        return votes, SoftMember(self.position, np.concatenate(split), items[place], is_complete=True)
 
 
 @final
@@ -134,12 +129,11 @@ class HardAnswers:
         answers, items = _answers_of(self.items, positions)
         return HardAnswers(items, self.members[answers], self.labels[answers])
 
-
-class Ballots(NamedTuple):
-    """A member's votes, and beside them the rows of the answers that are split among several classes."""
-
-    votes: HardAnswers
-    split: SoftMember
+    def moved(self, members: IntArray, item_map: IntArray | None, class_map: IntArray | None) -> HardAnswers:
+        """The answers with members, items and classes numbered as on other axes, not yet in order: see `merged`."""
+        items = self.items if item_map is None else item_map[self.items]
+        labels = self.labels if class_map is None else class_map[self.labels]
+        return HardAnswers(items, members[self.members], labels)
 
 
 def is_largest(rows: Array) -> Array:
@@ -166,10 +160,13 @@ def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
         yield start, rows[start : min(start + step, n_rows), :]
 
 
-def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:
-    """All the answers as one list, sorted by item and then by member."""
+def merged(parts: Iterable[HardAnswers | None]) -> HardAnswers | None:
+    """All the answers as one list, sorted by item and then by member; None where there are no parts."""
+    given = [part for part in parts if part is not None]
+    if not given:
+        return None
     items, members, labels = (
-        np.concatenate([getattr(part, name) for part in parts]).astype(np.intp)
+        np.concatenate([getattr(part, name) for part in given]).astype(np.intp)
         for name in ("items", "members", "labels")
     )
     order = np.argsort(items * (members.max(initial=0) + 1) + members, kind="stable")  # quick, as parts are in order

@@ -45,24 +45,29 @@ class Axis:
     ) -> None:
         self.kind, self.size, self.by_name, self.ordered = kind, size, by_name, ordered
         self._names = None if names is None else listed(kind, names)
+        self._positions: dict[str, int] = {}
         if self._names is not None:
-            self._check(self._names)
+            texts = texts_of(self._names)
+            self._positions = {text: position for position, text in enumerate(texts)}  # the last of two equal names
+            self._check(self._names, texts)
 
-    def _check(self, names: list[Any]) -> None:
+    def _check(self, names: list[Any], texts: list[str]) -> None:
         plural = PLURAL[self.kind]
         if len(names) != self.size:
             raise InvalidPredictions(f"{plural} must name each of the {self.size} {plural}; got {len(names)} names")
         if self.kind == "class" and any(map(is_missing, names)):
             raise InvalidPredictions("classes must not be called None or NaN, which stand for unknown labels")
-        texts = texts_of(names)
         try:
-            n_equal = len(self._positions if texts is names else set(names))  # 1 and True are equal
+            by_name = self._positions if texts is names else {name: place for place, name in enumerate(names)}
         except TypeError as error:
             raise InvalidPredictions(f"{plural} must be hashable names; got {names[:3]!r}") from error
-        for keys, n_different in ((texts, len(self._positions)), (names, n_equal)):
-            if n_different < self.size:
-                raise InvalidPredictions(f"{plural} must have distinct names; got {_repeated(names, keys)}")
-        if (alike := look_alike(self._positions)) is not None:
+        for keys, last in ((texts, self._positions), (names, by_name)):  # 1 and True are equal
+            if len(last) < self.size:
+                place = next(place for place, key in enumerate(keys) if last[key] != place)
+                one, two = short(names[place]), short(names[last[keys[place]]])
+                both = f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
+                raise InvalidPredictions(f"{plural} must have distinct names; got {both}")
+        if (alike := look_alike(texts)) is not None:
             one, two = (ascii(text)[:LONGEST_NAME] for text in alike)
             raise InvalidPredictions(f"{plural} must have names that differ to the eye; {one} and {two} look the same")
 
@@ -93,11 +98,6 @@ class Axis:
         """The name at a position."""
         return position if self._names is None else self._names[position]
 
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        """Where each name stands (the last place, where a name is repeated), by its text."""
-        return {text: position for position, text in enumerate(texts_of(self._names or []))}
-
     def find(self, name: Any) -> int | None:
         """Where a name stands; None where it does not."""
         if self._names is not None:
@@ -113,10 +113,8 @@ class Axis:
         """Where a name stands; raises where it does not."""
         position = self.find(name)
         if position is None:
-            plural = PLURAL[self.kind]
-            raise InvalidPredictions(
-                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {short(name)}"
-            )
+            among = f"the {self.size} {PLURAL[self.kind]} {some(self.names)}"
+            raise InvalidPredictions(f"{self.kind} must be one of {among}; got {short(name)}")
         return position
 
     def positions_on(self, target: Axis) -> IntArray | None:
@@ -130,16 +128,21 @@ class Axis:
         positions = np.array(found, dtype=np.intp)
         return None if np.array_equal(positions, np.arange(target.size)) else positions
 
+    def places_in_fit(self, fitted: Axis) -> IntArray | None:
+        """Where each place stands on the axis of a fit: by name, or one after the other where there are no names."""
+        if self.is_named:
+            return self.positions_on(fitted)
+        check_size(self.kind, self.size, fitted.size)
+        return None
+
     def check_order(self, values: Any, argument: str) -> None:
         """Raise where a Series, which is read by place, has the names of this axis in another order."""
         index = index_of(values)
         if index is None or self.is_same_as(index):
             return
         if self.has_all(index) or not Axis(self.kind, len(index)).is_same_as(index):
-            raise InvalidPredictions(
-                f"{argument} must be in the order of the {PLURAL[self.kind]} {some(self.names)}; "
-                f"its index is {some(index)}"
-            )
+            order = f"the {PLURAL[self.kind]} {some(self.names)}"
+            raise InvalidPredictions(f"{argument} must be in the order of {order}; its index is {some(index)}")
 
     def matched_by_name(self) -> Axis:
         """The same names, in an order that nobody chose."""
@@ -156,14 +159,6 @@ class Axes(NamedTuple):
     members: Axis
     items: Axis
     classes: Axis
-
-
-def _repeated(names: list[Any], keys: list[Any]) -> str:
-    """Two names that have the same key, for a message."""
-    last = {key: place for place, key in enumerate(keys)}
-    place = next(place for place, key in enumerate(keys) if last[key] != place)
-    one, two = short(names[place]), short(names[last[keys[place]]])
-    return f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
 
 
 def index_of(values: Any) -> list[Any] | None:
@@ -208,6 +203,59 @@ def short(name: Any) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
+# ---- several axes, matched by name --------------------------------------------------------------------------------
+
+
+def joined_members(axes: Sequence[Axis]) -> Axis:
+    """The members, part after part; in a part without names they are called `part.member`, such as `1.0`."""
+    size = sum(axis.size for axis in axes)
+    if not any(axis.is_named for axis in axes):
+        return Axis("member", size)
+    names = [name if axis.is_named else f"{part}.{name}" for part, axis in enumerate(axes) for name in axis.names]
+    return Axis("member", size, names)
+
+
+def joined_axis(axes: Sequence[Axis]) -> Axis:
+    """All names in order of first appearance.
+
+    A part without names counts 0, 1, 2, …. The names of the other parts must then be such numbers: guessing which
+    name belongs to which place could pair the wrong items.
+    """
+    counted = next((axis for axis in axes if not axis.is_named), None)
+    if counted is None:
+        return _joined_names(axes)
+    for axis in axes:
+        if not counted.has_all(axis.names) or (not axis.is_named and axis.size != counted.size):
+            got = f"{some(axis.names)} beside {counted.size} without names"
+            raise InvalidPredictions(
+                f"{PLURAL[axis.kind]} must be named in all parts, or be the same in all; got {got}"
+            )
+    return next((axis for axis in axes if not axis.is_named and axis.ordered), counted)
+
+
+def _joined_names(axes: Sequence[Axis]) -> Axis:
+    first, names = axes[0], dict[str, Any]()
+    for axis in axes:
+        if all(first.find(name) is None for name in axis.names):
+            got = f"{some(first.names)} and {some(axis.names)}"
+            raise InvalidPredictions(f"parts must have {PLURAL[axis.kind]} in common; got {got}")
+        for name in axis.names:
+            names.setdefault(text_of(name), name)
+    is_one_order = all(axis.size == len(names) and axis.positions_on(first) is None for axis in axes)
+    by_name = any(axis.by_name for axis in axes) or not is_one_order
+    joined = Axis(first.kind, len(names), names.values(), by_name=by_name)
+    ratings = [axis for axis in axes if axis.ordered]
+    whole = next((axis.names for axis in ratings if axis.size == joined.size), None)  # else by their numbers
+    return in_order(joined, whole) if ratings else joined
+
+
+def check_size(kind: str, size: int, expected: int) -> None:
+    """Raise where predictions without names have other members or classes than a fit."""
+    if size != expected:
+        hint = " (name them, or use NaN rows, where some are missing)" if kind == "member" else ""
+        raise InvalidPredictions(f"predictions must have the {expected} {PLURAL[kind]} of the fit{hint}; got {size}")
+
+
 # ---- classes that are ratings -----------------------------------------------------------------------------------
 
 FEWEST, MOST = 3, 11
@@ -226,8 +274,7 @@ def in_order(classes: Axis, told: Sequence[Any] | None = None) -> Axis:
     if told is None and classes.is_named:
         if _numbers(names) is None:
             raise InvalidPredictions(
-                "ordered classes must be numbers, or be listed in their order as classes; "
-                f"got {some(names)}, whose order is not known"
+                f"ordered classes must be numbers, or be listed in order as classes; got {some(names)}"
             )
         names = sorted_names(names)
     return Axis("class", classes.size, names if classes.is_named else None, by_name=classes.by_name, ordered=True)
@@ -257,12 +304,9 @@ def look_like_ratings(classes: Axis) -> bool:
     >>> look_like_ratings(Axis("class", 5, [1, 2, 3, 4, 5])), look_like_ratings(Axis("class", 3, [1, 2, 4]))
     (True, False)
     """
-    if not classes.is_named or not FEWEST <= classes.size <= MOST or classes.ordered:
-        return False
     texts = [text_of(name) for name in classes.names]
-    if not all(map(is_whole, texts)):
-        return False
-    return bool((np.diff(sorted(map(int, texts))) == 1).all())
+    are_few = classes.is_named and FEWEST <= classes.size <= MOST and not classes.ordered
+    return are_few and all(map(is_whole, texts)) and bool((np.diff(sorted(map(int, texts))) == 1).all())
 
 
 def _numbers(names: Sequence[Any]) -> FloatArray | None:

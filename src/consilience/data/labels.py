@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.data.axes import Axis, index_of, short, some
+from consilience.data.axes import Axes, Axis, index_of, short, some
 from consilience.data.names import is_unknown
 from consilience.data.reading import are_probabilities, places_among
+from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, index_names, is_frame
 from consilience.data.tables.numbers import numbers_in, numbers_of
 from consilience.data.tables.roles import columns_naming, label_of_truths, unusual, usual_items
@@ -18,18 +20,13 @@ from consilience.data.tables.told import names_of
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.system.errors import Either, InvalidPredictions
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.data.axes import Axes
-    from consilience.data.tables.columns import Column, Columns
-
 
 class NamedLabels(NamedTuple):
-    """Labels beside the names of their items, as a table has them; None where they are in the order of the items."""
+    """Labels beside the names of their items, as a table has them: one of each, or rows of probabilities of classes."""
 
-    items: Sequence[Any] | None
+    items: Sequence[Any] | None  # None where they are in the order of the items
     labels: Any
+    classes: list[Any] | None = None  # of the rows; None where labels are certain
 
 
 # ---- labels that are certain --------------------------------------------------------------------------------
@@ -45,6 +42,10 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     if labels is None:
         return None
     named = _named(labels, axes.items)
+    if named.classes is not None:
+        raise InvalidPredictions(
+            f"labels must be certain here; got probabilities of {some(named.classes)}: give the column label alone"
+        )
     places = np.arange(axes.items.size)
     if named.items is not None:
         places = np.array([axes.items.position_of(name) for name in named.items], dtype=np.intp)
@@ -86,17 +87,9 @@ def _named(labels: Any, items: Axis) -> NamedLabels:
     if isinstance(labels, Mapping):
         return NamedLabels(list(labels), list(labels.values()))
     if is_frame(labels):
-        found = read_label_frame(labels, items)
-        if found.labels is None:
-            raise InvalidPredictions(
-                f"labels must be certain here; got probabilities of {some(found.classes)}: give the column label alone"
-            )
-        return NamedLabels(found.items, found.labels)
+        return read_label_frame(labels, items)
     values, index = _listed(labels, items.size), index_of(labels)
-    if index is None:
-        check_order_is_known(items)
-    else:
-        _check_index(index, items)
+    _check_order(index, items)
     return NamedLabels(index, values)
 
 
@@ -119,44 +112,29 @@ def _listed(labels: Any, n_items: int) -> Any:
     return list(labels if method is None else getattr(labels, method)())
 
 
-def check_order_is_known(items: Axis) -> None:
-    """Raise where items come in an order that nobody chose, so that a list without names may be in another."""
-    if items.by_name and not items.is_counted:
+def _check_order(index: Sequence[Any] | None, items: Axis) -> None:
+    """Raise where labels may be in another order than the items.
+
+    So they are without an index where nobody chose the order of the items; and with an index that items without names
+    do not have, which may mean either order.
+    """
+    if index is None and items.by_name and not items.is_counted:
         raise InvalidPredictions(
-            "labels must name their items, as ",
-            Either("a mapping, a Series or ", ""),
-            f"a table with a column of items: these items, {some(items.names)}, are matched by name",
+            f"labels must name their items, as {Either('a mapping, a Series or ', '')}a table with a column of items: "
+            f"these items, {some(items.names)}, are matched by name"
         )
-
-
-def _check_index(index: Sequence[Any], items: Axis) -> None:
-    """Raise where the index of a Series has another order than items without names, which may mean either order."""
-    if not items.is_named and len(index) == items.size and not _counts(index):
+    if index is not None and not items.is_named and len(index) == items.size and not items.is_same_as(index):
         raise InvalidPredictions(
             f"labels must have an index that the items have; items are 0 to {items.size - 1} without names, and the "
-            f"index is {some(index)}: name the items",
-            Either("", " with --items"),
-            ", or give an array of labels in the order of the items",
+            f"index is {some(index)}: name the items{Either('', ' with --items')}, or give an array of labels in the "
+            "order of the items"
         )
-
-
-def _counts(index: Sequence[Any]) -> bool:
-    return Axis("item", len(index)).is_same_as(index)
 
 
 # ---- frames of labels ---------------------------------------------------------------------------------------
 
 
-class LabelFrame(NamedTuple):
-    """The rows of a frame of labels: either `labels`, or `rows` of probabilities of the `classes`."""
-
-    items: Sequence[Any] | None  # None where rows are in the order of the items
-    labels: list[Any] | None
-    rows: FloatArray | None  # (rows, classes)
-    classes: list[Any]
-
-
-def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
+def read_label_frame(frame: Any, known: Axis) -> NamedLabels:
     """Read a frame with a column of labels, such as `label` or `gold`, or with one of probabilities for each class.
 
     Items are in a column of a usual name, such as `item` or `question_id`, or they are the index of a pandas frame, or
@@ -171,25 +149,18 @@ def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
             "a frame of labels must have a column 'label', or a column of probabilities for each class; "
             f"it has {some(list(columns))}"
         )
-    items = _indexed(index, known, columns) if item is None else item.rows()
+    items = _indexed(index, known) if item is None else item.rows()
     label = others[0] if len(others) == 1 else None if _sum_to_one(others) else label_of_truths(columns.texts, item)
     if label is None:  # the columns are classes, which may be called `true` and `false`
-        return LabelFrame(items, None, numbers_of(others).values, names_of(others))
-    return LabelFrame(items, label.rows(), None, [])
+        return NamedLabels(items, numbers_of(others).values, names_of(others))
+    return NamedLabels(items, label.rows())
 
 
-def _indexed(index: Any, known: Axis, columns: Columns) -> list[Any] | None:
-    """The items in the index of a frame; None if it has none."""
-    if index is None:
-        check_order_is_known(known)
-        return None
-    items = list(index)
-    _check_index(items, known)
-    if known.by_name and not known.is_counted and index.name is None and _counts(items):
-        raise InvalidPredictions(
-            f"labels must name their items, {some(known.names)}; the index of the frame only counts its rows, and "
-            f"none of its columns {some(list(columns))} has a usual name for items: call one item, or make it the index"
-        )
+def _indexed(index: Any, known: Axis) -> list[Any] | None:
+    """The items in the index of a frame; None if it has none. One that only counts the rows names no items."""
+    items = None if index is None else list(index)
+    only_counts = items is not None and index.name is None and Axis("item", len(items)).is_same_as(items)
+    _check_order(None if only_counts else items, known)
     return items
 
 
@@ -242,9 +213,11 @@ def _sum_to_one(columns: Sequence[Column]) -> bool:
 
 def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
     """Labels of either kind. Those in two dimensions are soft, except for a frame with a column of labels."""
-    is_soft = is_array(labels) and len(labels.shape) == 2
     if is_frame(labels):
-        is_soft = read_label_frame(labels, axes.items).labels is None
+        labels = read_label_frame(labels, axes.items)
+        is_soft = labels.classes is not None
+    else:
+        is_soft = is_array(labels) and len(labels.shape) == 2
     return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
 
 
@@ -253,7 +226,17 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
     A frame has a column for each class; a class without one has no probability.
     """
-    rows = _rows_of_frame(labels, axes) if is_frame(labels) else _rows(labels, axes)
+    if is_frame(labels):
+        labels = read_label_frame(labels, axes.items)
+    if isinstance(labels, NamedLabels):
+        rows = _rows_by_name(labels, axes)
+    else:
+        rows, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
+        if rows.dtype.kind not in "fiub" or rows.shape != shape:
+            got = f"{rows.dtype} values in the shape {rows.shape}"
+            raise InvalidPredictions(f"soft labels must be numbers (items, classes) = {shape}; got {got}")
+        _check_order(None, axes.items)
+        rows = rows.astype(np.float64)
     is_nothing = np.isnan(rows).all(axis=1)
     is_wrong = ~is_nothing & ~are_probabilities(rows, is_half=True)
     if is_wrong.any():
@@ -265,33 +248,20 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
     return None if is_nothing.all() else np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-def _rows_of_frame(frame: Any, axes: Axes) -> FloatArray:
-    """The probabilities (items, classes): NaN for items that the frame does not have, 0 for classes that it lacks."""
+def _rows_by_name(found: NamedLabels, axes: Axes) -> FloatArray:
+    """The probabilities (items, classes): NaN for items that are not there, 0 for classes that are not."""
     _, items, classes = axes
-    found = read_label_frame(frame, items)
-    assert found.rows is not None  # noqa: S101 - only frames of probabilities are asked for
-    n_rows = len(found.rows)
+    n_rows = len(found.labels)
     if found.items is None and n_rows != items.size:
         raise InvalidPredictions(f"soft labels must have one row for each of the {items.size} items; got {n_rows}")
     places = list(range(n_rows)) if found.items is None else [items.position_of(name) for name in found.items]
     if len(set(places)) < n_rows:
         twice = next(place for row, place in enumerate(places) if place in places[:row])
         raise InvalidPredictions(f"soft labels must give an item one row; {items.describe(twice)} has several")
-    columns = [classes.position_of(name) for name in found.classes]
     rows = np.full((items.size, classes.size), np.nan)
-    rows[places] = np.where(np.isnan(found.rows).all(axis=1, keepdims=True), np.nan, 0.0)
-    rows[np.ix_(places, columns)] = found.rows
+    rows[places] = np.where(np.isnan(found.labels).all(axis=1, keepdims=True), np.nan, 0.0)
+    rows[np.ix_(places, [classes.position_of(name) for name in found.classes or ()])] = found.labels
     return rows
-
-
-def _rows(labels: Any, axes: Axes) -> FloatArray:
-    rows, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
-    if rows.dtype.kind not in "fiub":
-        raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {rows.dtype} values")
-    check_order_is_known(axes.items)
-    if rows.shape != shape:
-        raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
-    return np.array(rows, dtype=np.float64)
 
 
 def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from consilience.system.errors import InvalidPredictions, Say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 UNKNOWN = frozenset({"NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"})
 """What stands for a missing answer or an unknown label in a table, unless a class is called so."""
@@ -146,11 +144,12 @@ def look_alike(texts: Iterable[str]) -> tuple[str, str] | None:
     given = list(texts)
     if "".join(given).isascii():
         return None
-    odd = [text for text in given if not text.isascii()]
-    seen = {text: text for text in given if text.isascii()}
-    for text in odd:
-        plain = unicodedata.normalize("NFC", text.translate(FULL_WIDTH))
-        plain = "".join(character for character in plain if unicodedata.category(character) != "Cf")
+    seen: dict[str, str] = {}
+    for text in given:
+        plain = text
+        if not text.isascii():
+            composed = unicodedata.normalize("NFC", text.translate(FULL_WIDTH))
+            plain = "".join(character for character in composed if unicodedata.category(character) != "Cf")
         if seen.setdefault(plain, text) != text:
             return seen[plain], text
     return None

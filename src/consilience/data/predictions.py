@@ -8,55 +8,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, final
+from typing import Any, ClassVar, Self, TypeVar, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.alignment import (
-    check_same_order,
-    check_size,
-    joined_axis,
-    joined_members,
-    moved,
-    places_of_members,
-)
-from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, check_order, in_order, listed, short, some
+from consilience.data import reading
+from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merged
+from consilience.data.axes import Axes, Axis, check_order, in_order, joined_axis, joined_members, listed, short, some
 from consilience.data.names import nearly_same
-from consilience.data.reading import (
-    axis_of_positions,
-    check_answers,
-    check_number,
-    floats,
-    integers,
-    member_matrices,
-    normalized,
-    number_of_classes,
-    positions_of_labels,
-    read_counts,
-    softmax,
-    validated,
-)
-from consilience.data.tables.columns import Columns
+from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
-from consilience.system.arrays import (
-    Array,
-    FloatArray,
-    IntArray,
-    like,
-    n_bytes,
-    namespace,
-    sample,
-    to_numpy,
-    working_dtype,
-)
+from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, sample, to_numpy, working_dtype
 from consilience.system.errors import Either, InvalidPredictions, warn
 from consilience.system.machine import n_threads
-
-if TYPE_CHECKING:
-    from consilience.data.tables.layouts import Understood
 
 LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
@@ -154,16 +120,20 @@ class AbstractPredictions(ABC):
         """The items at these positions, on this machine."""
 
     @abstractmethod
+    def _each(self, work: Callable[[Predictions], Predictions]) -> Self:
+        """What some work makes of the answers, where they lie; of labels alone, nothing."""
+
     def harden(self) -> Self:
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
+        return self._each(_hardened)
 
-    @abstractmethod
     def votes(self) -> Self:
         """The same as labels, without the answers that find several classes equally probable."""
+        return self._each(_votes)
 
-    @abstractmethod
     def ballots(self) -> Self:
         """The same as votes, an undecided answer being split among the classes that it finds equally probable."""
+        return self._each(_ballots)
 
     @abstractmethod
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Self:
@@ -222,24 +192,35 @@ class Predictions(AbstractPredictions):
         counts: Any = None,
     ) -> None:
         members, parts = _named_parts(probabilities, members)
-        if isinstance(parts, list | tuple) and any(map(is_member_table, parts)):
+        if _have_tables(parts):
             wanted = None if classes is None else listed("class", classes)
             made = _of_member_tables(parts, members, items, wanted, normalize=normalize)
             made = as_ratings(made, wanted) if ordered else made
             self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
-        else:
-            matrices = member_matrices(parts)
-            n_items, n_classes = matrices[0].shape
-            sizes = ((len(matrices), members), (int(n_items), items), (int(n_classes), classes))
-            self.axes = _axes(*sizes, ordered=ordered)
-            matrices = [normalized(matrix) for matrix in matrices] if normalize else matrices
-            soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
-            self.hard = None
-            self.soft = validated(tuple(soft), self.hard, self.axes)
-            _check_order_of_axes(self, "members, items, classes")
-        self.counts = read_counts(counts, self.n_items)
+            self._finish(counts, partial=partial)
+            return
+        matrices = reading.member_matrices(parts)
+        n_items, n_classes = matrices[0].shape
+        self.axes = Axes(
+            Axis("member", len(matrices), members),
+            Axis("item", int(n_items), items),
+            _class_axis(int(n_classes), classes, ordered=ordered),
+        )
+        matrices = [reading.normalized(matrix) for matrix in matrices] if normalize else matrices
+        soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
+        self.hard = None
+        self.soft = reading.validated(tuple(soft), self.hard, self.axes)
+        self._finish(counts, partial=partial, order="members, items, classes")
+
+    def _finish(self, counts: Any, *, partial: bool, order: str | None = None) -> Predictions:
+        """Check what is checked of all answers, whatever they were made of; `order` is that of an array's axes."""
+        if order is not None and not (self.axes.members.is_named or self.axes.items.is_named):
+            advice = f"the order of axes is ({order}); name the members if they are so many"
+            check_members(self, advice, FAR_TOO_MANY)
+        self.counts = reading.read_counts(counts, self.n_items)
         if not partial:
             check_every_item_is_answered(self)
+        return self
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -251,11 +232,12 @@ class Predictions(AbstractPredictions):
         [[[0.5, 0.5]]]
         """
         names["members"], parts = _named_parts(logits, names.get("members"))
-        if isinstance(parts, list | tuple) and any(map(is_member_table, parts)):
+        if _have_tables(parts):
             raise InvalidPredictions(
                 "logits must be arrays (items, classes); got frames or scores with names: give their values"
             )
-        return cls([softmax(matrix, member) for member, matrix in enumerate(member_matrices(parts))], **names)
+        matrices = reading.member_matrices(parts)
+        return cls([reading.softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
 
     @classmethod
     def from_labels(
@@ -282,18 +264,20 @@ class Predictions(AbstractPredictions):
         """
         names = None if classes is None else listed("class", classes)
         items = shared_index(labels) if items is None else items
-        table = positions_of_labels(labels, names, "labels")
+        table = reading.positions_of_labels(labels, names, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
-        size = number_of_classes(n_classes, names, table)
-        axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names), ordered=ordered)
+        size = reading.number_of_classes(n_classes, names, table)
+        axes = Axes(
+            Axis("member", table.shape[0], members),
+            Axis("item", table.shape[1], items),
+            _class_axis(size, names, ordered=ordered),
+        )
         if n_classes is None and names is None and not partial and not (table == 0).any():
             warn(NO_ZERO)
         member, item = np.nonzero(table != -1)
-        made = of_answers(item, member, table[member, item], axes, partial=partial)
-        made.counts = read_counts(counts, made.n_items)
-        _check_order_of_axes(made, "members, items")
-        return made
+        made = of_answers(item, member, table[member, item], axes, partial=True)
+        return made._finish(counts, partial=partial, order="members, items")
 
     @classmethod
     def from_answers(
@@ -320,7 +304,7 @@ class Predictions(AbstractPredictions):
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
         """
-        item_positions, member_positions = integers(item, "item"), integers(member, "member")
+        item_positions, member_positions = reading.integers(item, "item"), reading.integers(member, "member")
         if item_positions.ndim != 1 or item_positions.shape != member_positions.shape:
             raise InvalidPredictions(
                 "item and member must be two lists of the same length; "
@@ -330,23 +314,25 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
         names = None if classes is None else listed("class", classes)
         if label is not None:
-            answers = positions_of_labels(label, names, "label")
-            check_answers(answers, "label", len(item_positions), 1)
-            size = number_of_classes(n_classes, names, answers)
+            expected, n_axes = "label must be a flat list", 1
+            answers = reading.positions_of_labels(label, names, "label")
         else:
-            answers = to_numpy(floats(probabilities))
-            check_answers(answers, "probabilities", len(item_positions), 2)
-            size = int(answers.shape[1])
-            if n_classes is not None and n_classes != size:
-                raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
+            expected, n_axes = "probabilities must be (answers, classes)", 2
+            answers = to_numpy(reading.floats(probabilities))
+        if answers.ndim != n_axes or len(answers) != len(item_positions):
+            raise InvalidPredictions(
+                f"{expected}, with one entry for each of the {len(item_positions)} answers; got {answers.shape}"
+            )
+        size = int(answers.shape[1]) if label is None else reading.number_of_classes(n_classes, names, answers)
+        if n_classes not in (None, size):
+            raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
         axes = Axes(
-            axis_of_positions("member", member_positions, members),
-            axis_of_positions("item", item_positions, items),
-            check_order(Axis("class", size, names)) if ordered else Axis("class", size, names),
+            reading.axis_of_positions("member", member_positions, members),
+            reading.axis_of_positions("item", item_positions, items),
+            _class_axis(size, names, ordered=ordered),
         )
-        made = of_answers(item_positions, member_positions, answers, axes, partial=partial)
-        made.counts = read_counts(counts, made.n_items)
-        return made
+        made = of_answers(item_positions, member_positions, answers, axes, partial=True)
+        return made._finish(counts, partial=partial)
 
     @classmethod
     def from_frame(
@@ -399,21 +385,17 @@ class Predictions(AbstractPredictions):
         from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
         columns = columns_of(frame)
-        if not len(columns):
-            raise InvalidPredictions("frame must have columns of answers; it has none")
         if not columns.n_rows:
-            raise InvalidPredictions("predictions need at least 1 member; got 0, in a frame without rows")
+            raise InvalidPredictions(f"frame must have rows of answers; it has none, in {len(columns)} columns")
         names = None if classes is None else tuple(listed("class", classes))
-        told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True)
+        told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True, ordered=ordered)
         found = read_columns(columns.without([counts]), told, "counts" if normalize else None)
         made = found.predictions
-        made.counts = None if counts is None else _counts_in(columns, counts, found)
-        if names is not None and positive is None and made.classes != list(names):
-            made = made.aligned(made.members, names)
-        made = as_ratings(made, names) if ordered else made
-        if not partial:
-            check_every_item_is_answered(made)
-            warn_of_doubts(made)
+        if counts is not None:
+            made.counts = _counts_of(made.axes.items, columns, counts, found.items)
+        made = as_told(made, told, partial=partial)
+        for doubt in () if partial else doubts(made):
+            warn(doubt)
         return made
 
     @classmethod
@@ -459,8 +441,10 @@ class Predictions(AbstractPredictions):
 
     def __sizeof__(self) -> int:
         """The bytes of all answers: Dask sends to another worker what it believes to be small."""
-        hard = () if self.hard is None else (self.hard.items, self.hard.members, self.hard.labels)
-        return object.__sizeof__(self) + sum(map(n_bytes, (*(member.rows for member in self.soft), *hard)))
+        parts = [member.rows for member in self.soft]
+        if self.hard is not None:
+            parts += [self.hard.items, self.hard.members, self.hard.labels]
+        return object.__sizeof__(self) + sum(getattr(part, "nbytes", 0) for part in parts)
 
     def __repr__(self) -> str:
         """Sizes, and how much of it is hard labels."""
@@ -477,9 +461,8 @@ class Predictions(AbstractPredictions):
         total = np.zeros((self.n_members, self.n_items, self.n_classes))
         count = np.zeros((self.n_members, self.n_items))
         for member in self.soft:
-            rows, items = to_numpy(member.rows), np.arange(self.n_items) if member.items is None else member.items
-            np.add.at(total[member.position], items, rows)
-            np.add.at(count[member.position], items, 1)
+            np.add.at(total[member.position], member.places, to_numpy(member.rows))
+            np.add.at(count[member.position], member.places, 1)
         if self.hard is not None:
             np.add.at(total, (self.hard.members, self.hard.items, self.hard.labels), 1)
             np.add.at(count, (self.hard.members, self.hard.items), 1)
@@ -489,96 +472,85 @@ class Predictions(AbstractPredictions):
     # ---- parts of them ------------------------------------------------------------------------------------
 
     def chunks(self, size: int | None = None) -> Iterator[Chunk]:
-        """The same data, some items at a time; by default as many as keep temporary arrays small."""
+        """The same data, some items at a time; by default as many as keep temporary arrays small.
+
+        They are fewer where several threads can share a long pass. The statistics of a chunk have classes² numbers for
+        each member, so chunks of a few items would spend more time on adding these up than on the items.
+        """
         if size is None:
-            size = self._items_at_once()
-        check_number("size", size, least=1, integer=True)
+            width = self.n_classes * (len(self.soft) + 2)
+            size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
+            if self.n_items * width * self.n_classes >= LONG_PASS:
+                size = min(size, max(LEAST_PART, -(-self.n_items // n_threads())))
+        reading.check_number("size", size, least=1, integer=True)
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
-            yield Chunk(start, stop, soft, None if self.hard is None else self.hard.between(start, stop))
-
-    def _items_at_once(self) -> int:
-        """As many items as keep temporary arrays small; fewer where several threads can share a long pass.
-
-        The statistics of a chunk have classes² numbers for each member, so chunks of a few items would spend more time
-        on adding these up than on the items.
-        """
-        width = self.n_classes * (len(self.soft) + 2)
-        size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
-        is_long = self.n_items * width * self.n_classes >= LONG_PASS
-        return min(size, max(LEAST_PART, -(-self.n_items // n_threads()))) if is_long else size
+            yield Chunk(start, stop, soft, self.hard and self.hard.between(start, stop))
 
     def take(self, items: Any) -> Predictions:
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""
+        places = np.arange(self.n_items)
         try:
-            if isinstance(items, slice):
-                positions = np.arange(*items.indices(self.n_items))
-            else:
-                positions = np.arange(self.n_items)[np.asarray(items)]
+            positions = places[items if isinstance(items, slice) else np.asarray(items)]
         except (IndexError, ValueError):
-            positions = np.empty(0, dtype=np.intp)
+            positions = places[:0]
         if positions.ndim != 1 or not positions.size:
             raise InvalidPredictions(
                 f"items must be a slice, positions from 0 to {self.n_items - 1} or a mask, of at least 1 item; "
                 f"got {' '.join(repr(items).split())[:80]}"
             )
         soft = tuple(member.take(positions) for member in self.soft)
-        hard = None if self.hard is None else self.hard.take(positions)
-        own = self.axes.items
-        names = None  # an item that is taken twice has no name of its own
+        own, names = self.axes.items, None  # an item that is taken twice has no name of its own
         if len(np.unique(positions)) == len(positions):
             names = [own.name(int(place)) for place in positions]
         axes = self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
-        return _assembled(soft, hard, axes, None if self.counts is None else self.counts[positions])
+        counts = None if self.counts is None else self.counts[positions]
+        return _assembled(soft, self.hard and self.hard.take(positions), axes, counts)
 
-    def harden(self) -> Predictions:
-        """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
-        return self._as_labels(SoftMember.harden)
-
-    def votes(self) -> Predictions:
-        """The same as labels, without the answers that find several classes equally probable."""
-        return self._as_labels(lambda member: member.ballots().votes)
-
-    def ballots(self) -> Predictions:
-        """The same as votes; undecided answers are split, or left out: see `SoftMember.ballots`."""
-        if not self.soft:
-            return self
-        cast = [member.ballots() for member in self.soft]
-        votes = [ballots.votes for ballots in cast] + ([] if self.hard is None else [self.hard])
-        split = [ballots.split for ballots in cast if len(ballots.split.rows)]
-        return self._with(split, merge_answers(votes), self.axes)
-
-    def _as_labels(self, labels_of: Callable[[SoftMember], HardAnswers]) -> Predictions:
-        if not self.soft:
-            return self
-        parts = [labels_of(member) for member in self.soft] + ([] if self.hard is None else [self.hard])
-        return self._with((), merge_answers(parts), self.axes)
-
-    def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
-        """Other answers to the same items, which count as often."""
-        made = _assembled(soft, hard, axes, self.counts)
-        made._places = self._places
-        return made
+    def _each(self, work: Callable[[Predictions], Predictions]) -> Predictions:
+        return work(self) if self.soft else self
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
-        own = self.axes.members
-        if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
+        own, own_classes = self.axes.members, self.axes.classes
+        if own.is_named and own_classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
             return self
-        positions = places_of_members(own, members)
-        target = Axis("class", len(classes), list(classes), ordered=self.ordered)
-        check_same_order(self.axes.classes, target)
-        source = self
-        if not self.axes.classes.is_named:
-            check_size("class", self.n_classes, target.size)
-            source = renamed(self, classes=target)
-        soft, hard = _on_axes(source, positions, self.axes.items, target)
-        axes = Axes(Axis("member", len(members), list(members)), self.axes.items, target)
-        return self._with(soft, hard[0] if hard else None, axes)
+        target = Axes(
+            Axis("member", len(members), list(members)),
+            self.axes.items,
+            Axis("class", len(classes), list(classes), ordered=self.ordered),
+        )
+        places, class_map = own.places_in_fit(target.members), own_classes.places_in_fit(target.classes)
+        if self.ordered and class_map is not None and (np.diff(class_map) < 0).any():
+            raise InvalidPredictions(
+                f"ordered classes must be in the order of those fitted, {some(classes)}; got {some(self.classes)}"
+            )
+        places = np.arange(own.size) if places is None else places
+        soft = [own.moved(places, None, class_map, len(classes)) for own in self.soft]
+        return self._with(soft, merged([self.hard and self.hard.moved(places, None, class_map)]), target)
+
+    def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
+        """Other answers to the same items, which count as often."""
+        return _assembled(soft, hard, axes, self.counts, self._places)
 
 
 # ---- what other rooms ask of predictions, and users do not ------------------------------------------------
+
+
+def _hardened(predictions: Predictions) -> Predictions:
+    labels = merged([*map(SoftMember.harden, predictions.soft), predictions.hard])
+    return predictions._with((), labels, predictions.axes)
+
+
+def _ballots(predictions: Predictions) -> Predictions:
+    votes, splits = zip(*map(SoftMember.ballots, predictions.soft), strict=True)
+    split = (own for own in splits if len(own.rows))
+    return predictions._with(split, merged([*votes, predictions.hard]), predictions.axes)
+
+
+def _votes(predictions: Predictions) -> Predictions:
+    return predictions._with((), _ballots(predictions).hard, predictions.axes)
 
 
 @singledispatch
@@ -616,9 +588,7 @@ def n_counted(predictions: AbstractPredictions) -> float:
 
 def counted(predictions: Predictions, counts: FloatArray | None, places: IntArray | None = None) -> Predictions:
     """The same answers to items that count so often; `places` say which of these each single item is."""
-    made = _assembled(predictions.soft, predictions.hard, predictions.axes, counts)
-    made._places = places
-    return made
+    return _assembled(predictions.soft, predictions.hard, predictions.axes, counts, places)
 
 
 def sampled(predictions: AbstractPredictions, most: int) -> Predictions:
@@ -647,10 +617,7 @@ def check_every_item_is_answered(predictions: Predictions) -> None:
             "each item needs an answer of at least one member; "
             f"{predictions.axes.items.describe(int(np.argmin(is_answered)))} has none"
             f"{f', nor have {n_others} others' if n_others else ''}. ",
-            Either(
-                "Use partial=True for predictions that concatenate puts beside others",
-                "Leave such items out of all files",
-            ),
+            Either("Use partial=True for what concatenate puts beside others", "Leave such items out of all files"),
         )
     predictions._has_answers = True
 
@@ -659,7 +626,12 @@ def apart(predictions: Predictions) -> Predictions:
     """The answers to a single item as several items: one for each member who answered, in the members' order."""
     soft_members, hard_members = predictions.answering()
     places = {member: place for place, member in enumerate(sorted(soft_members + hard_members))}
-    soft = [member.moved_to(places[member.position]) for member in predictions.soft if member.position in places]
+    soft = list[SoftMember]()
+    for member in predictions.soft:
+        if member.position in places:
+            rows = to_numpy(member.rows).astype(np.float64)[member.is_given()]
+            items = np.full(len(rows), places[member.position])
+            soft.append(SoftMember(member.position, rows, items, is_complete=True))
     hard = predictions.hard
     if hard is not None:
         items = np.array([places[member] for member in hard.members.tolist()], dtype=np.intp)
@@ -684,6 +656,17 @@ def as_ratings(predictions: Predictions, classes: Sequence[Any] | None = None) -
     if ordered.is_named:
         predictions = predictions.aligned(predictions.members, ordered.names)
     return renamed(predictions, classes=ordered)
+
+
+def as_told(predictions: Predictions, told: Told, *, partial: bool = False) -> Predictions:
+    """Predictions of tables on the classes that the user names, as ratings if they are; every item has an answer."""
+    names = told.classes
+    if names is not None and told.positive is None and predictions.classes != list(names):
+        predictions = predictions.aligned(predictions.members, names)
+    predictions = as_ratings(predictions, names) if told.ordered else predictions
+    if not partial:
+        check_every_item_is_answered(predictions)
+    return predictions
 
 
 def as_predictions(predictions: Any) -> Predictions:
@@ -736,12 +719,6 @@ def check_items_are_single(predictions: AbstractPredictions, labels: Any) -> Non
         raise InvalidPredictions("labels are of single items; these predictions have counts of items")
 
 
-def warn_of_doubts(predictions: Predictions) -> None:
-    """Warn of what is doubtful in predictions that were read from a table."""
-    for doubt in doubts(predictions):
-        warn(doubt)
-
-
 def doubts(predictions: Predictions) -> list[str]:
     """What may be wrong, in words: there is nobody to fuse, or one name is written in several ways."""
     found = []
@@ -760,16 +737,14 @@ def doubts(predictions: Predictions) -> list[str]:
     return found
 
 
-def _axes(*given: tuple[int, Iterable[Any] | None], ordered: bool = False) -> Axes:
-    """The axes of an array, from the size and the names along each."""
-    axes = Axes(*(Axis(kind, size, names) for kind, (size, names) in zip(PLURAL, given, strict=True)))
-    return axes._replace(classes=check_order(axes.classes)) if ordered else axes
+def _class_axis(size: int, names: Iterable[Any] | None, *, ordered: bool) -> Axis:
+    axis = Axis("class", size, names)
+    return check_order(axis) if ordered else axis
 
 
-def _check_order_of_axes(made: Predictions, order: str) -> None:
-    """Raise if an array without names has so many members that they are rather items."""
-    if not (made.axes.members.is_named or made.axes.items.is_named):
-        check_members(made, f"the order of axes is ({order}); name the members if they are so many", FAR_TOO_MANY)
+def _have_tables(parts: Any) -> bool:
+    """Whether some member is a data frame, or a list of scores by class."""
+    return isinstance(parts, list | tuple) and any(map(is_member_table, parts))
 
 
 def _named_parts(given: Any, members: Iterable[Any] | None) -> tuple[Iterable[Any] | None, Any]:
@@ -797,16 +772,15 @@ def _of_member_tables(
     normalize: bool,
 ) -> Predictions:
     """One data frame, array or list of scores for each member. Items and classes are matched by name."""
-    names = None if members is None else Axis("member", len(tables), members).names
+    axis = Axis("member", len(tables), members)
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):
-        name = place if names is None else names[place]
-        rows, row_items, classes = read_member(table, name, wanted, normalize=normalize)
+        rows, row_items, classes = read_member(table, axis.name(place), wanted, normalize=normalize)
         parts.append(
             Predictions(
                 [rows],
-                members=None if names is None else [name],
+                members=[axis.name(place)] if axis.is_named else None,
                 items=own_items if row_items is None else row_items,
                 classes=wanted if classes is None else classes,
                 normalize=normalize,
@@ -822,19 +796,18 @@ def _of_member_tables(
     return renamed(together, items=wanted_items)
 
 
-def _counts_in(columns: Columns, name: Any, found: Understood) -> FloatArray | None:
+def _counts_of(axis: Axis, columns: Columns, name: Any, items: Column | None) -> FloatArray | None:
     """How often each item counts, by a column of a table with a row for each of them."""
     numbers = columns[name].numbers if name in columns else None
-    axis = found.predictions.axes.items
     if numbers is None or columns.n_rows != axis.size:
         raise InvalidPredictions(
             f"counts must name a column of numbers in a table with a row for each item; got {short(name)}, and "
             f"{columns.n_rows:,} rows for {axis.size:,} items"
         )
-    places = slice(None) if found.items is None else [axis.position_of(own) for own in found.items.rows()]
+    places = slice(None) if items is None else [axis.position_of(own) for own in items.rows()]
     counts = np.empty(axis.size)
     counts[places] = numbers
-    return read_counts(counts, axis.size)
+    return reading.read_counts(counts, axis.size)
 
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
@@ -844,23 +817,26 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
         joined_axis([part.axes.items for part in predictions]),
         joined_axis([part.axes.classes for part in predictions]),
     )
-    soft: list[SoftMember] = []
-    hard: list[HardAnswers] = []
-    offset = 0
+    soft, hard, n_before = list[SoftMember](), list[HardAnswers | None](), 0
     for part in predictions:
-        moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, axes.items, axes.classes)
-        soft += moved_soft
-        hard += moved_hard
-        offset += part.n_members
-    return _assembled(soft, merge_answers(hard) if hard else None, axes)
+        members = np.arange(part.n_members) + n_before
+        item_map, class_map = (own.positions_on(joined) for own, joined in zip(part.axes[1:], axes[1:], strict=True))
+        soft += [own.moved(members, item_map, class_map, axes.classes.size) for own in part.soft]
+        hard.append(part.hard and part.hard.moved(members, item_map, class_map))
+        n_before += part.n_members
+    return _assembled(soft, merged(hard), axes)
 
 
 def _assembled(
-    soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, counts: FloatArray | None = None
+    soft: Iterable[SoftMember],
+    hard: HardAnswers | None,
+    axes: Axes,
+    counts: FloatArray | None = None,
+    places: IntArray | None = None,
 ) -> Predictions:
     """Predictions made of parts that were validated before."""
     self = Predictions.__new__(Predictions)
-    self.axes, self.soft, self.hard, self.counts = axes, tuple(soft), hard, counts
+    self.axes, self.soft, self.hard, self.counts, self._places = axes, tuple(soft), hard, counts, places
     return self
 
 
@@ -885,7 +861,7 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
         if part.hard is not None
     ]
     axes = parts[0].axes._replace(items=Axis("item", int(offsets[-1]), items))
-    return _assembled(soft, merge_answers(hard) if hard else None, axes)
+    return _assembled(soft, merged(hard), axes)
 
 
 def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
@@ -902,7 +878,7 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
         for position, own in enumerate(np.split(order, ends)):
             answered = None if np.array_equal(items[own], everything) else items[own]
             soft.append(SoftMember(position, answers[own], answered, is_complete=False))
-    made = _assembled(validated(tuple(soft), hard, axes), hard, axes)
+    made = _assembled(reading.validated(tuple(soft), hard, axes), hard, axes)
     if not partial:
         check_every_item_is_answered(made)
     return made
@@ -914,20 +890,3 @@ def _gathered(values: IntArray, order: IntArray, into: IntArray) -> IntArray:
         part = slice(start, start + AT_ONCE)
         into[part] = values[order[part]]
     return into
-
-
-def _on_axes(
-    predictions: Predictions, members: IntArray, items: Axis, classes: Axis
-) -> tuple[list[SoftMember], list[HardAnswers]]:
-    """The stored answers with members, items and classes numbered as on other axes."""
-    item_map = predictions.axes.items.positions_on(items)
-    class_map = predictions.axes.classes.positions_on(classes)
-    soft = [
-        moved(member, int(members[member.position]), item_map, class_map, classes.size) for member in predictions.soft
-    ]
-    hard = predictions.hard
-    if hard is None:
-        return soft, []
-    labels = hard.labels if class_map is None else class_map[hard.labels]
-    answered = hard.items if item_map is None else item_map[hard.items]
-    return soft, [merge_answers([HardAnswers(answered, members[hard.members], labels)])]

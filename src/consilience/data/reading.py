@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from itertools import product
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, is_packed, parts_of, unpacked
-from consilience.data.axes import PLURAL, Axis, listed, short, some
+from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, parts_of
+from consilience.data.axes import PLURAL, Axes, Axis, check_size, listed, short, some
 from consilience.data.names import is_whole, text_of
 from consilience.data.tables.columns import coded_array, coded_list
 from consilience.system.arrays import (
@@ -24,18 +27,10 @@ from consilience.system.arrays import (
     namespace,
     plain_numpy,
     to_numpy,
-    unmasked,
     working_dtype,
 )
 from consilience.system.errors import Either, InvalidPredictions, Say
 from consilience.system.untrusted import UNREADABLE, read_npy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import numpy.typing as npt
-
-    from consilience.data.axes import Axes
 
 SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.05
 """How far from 1 a row of probabilities may sum, and how far in half precision; or by ROUNDING for each class, if that
@@ -51,18 +46,27 @@ def member_matrices(values: Any) -> list[Array]:
     values = _opened(values)
     if isinstance(values, list | tuple):
         values = [_opened(part) for part in values]
-    parts = values if isinstance(values, Sequence) and not is_array(values) else []
+    parts = values if isinstance(values, Sequence) else []
     # Parts keep their own libraries. A frame gets its own error: NumPy would drop its columns, whose order may differ.
     if any(is_array(part) or is_sparse(part) or hasattr(part, "columns") for part in parts):
-        return _of_one_shape([floats(part) for part in parts])
-    block = floats(values)
-    if block.ndim != 3:
-        hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
+        matrices = [floats(part) for part in parts]
+    else:
+        block = floats(values)
+        if block.ndim != 3:
+            hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
+            got = f"{block.ndim} dimensions{hint if block.ndim == 2 else ''}"
+            raise InvalidPredictions(f"probabilities must be (members, items, classes); got {got}")
+        matrices = [block[position, :, :] for position in range(block.shape[0])]
+    if not matrices:
+        raise InvalidPredictions("predictions need at least 1 member; got 0")
+    shapes = [tuple(matrix.shape) for matrix in matrices]
+    wrong = next((place for place, shape in enumerate(shapes) if len(shape) != 2 or shape != shapes[0]), None)
+    if wrong is not None:
         raise InvalidPredictions(
-            f"probabilities must be (members, items, classes); got {block.ndim} dimensions",
-            hint if block.ndim == 2 else "",
+            f"each member must be (items, classes), with the shape of the first, {shapes[0]}; "
+            f"member {wrong} has {shapes[wrong]}"
         )
-    return _of_one_shape([block[position, :, :] for position in range(block.shape[0])])
+    return matrices
 
 
 def _opened(value: Any) -> Any:
@@ -72,8 +76,8 @@ def _opened(value: Any) -> Any:
     """
     if hasattr(value, "__dask_graph__") and not hasattr(value, "columns"):
         return value.compute()
-    if is_packed(value):
-        return unpacked(value)
+    if type(value).__module__.partition(".")[0] == "zarr" and hasattr(value, "chunks"):
+        return _unpacked(value)
     if not isinstance(value, str | os.PathLike):
         return value
     try:
@@ -81,40 +85,50 @@ def _opened(value: Any) -> Any:
     except InvalidPredictions:
         raise
     except UNREADABLE as error:
-        raise InvalidPredictions(
-            f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one"
-        ) from error
+        raise InvalidPredictions(f"{os.fspath(value)} must be a .npy file of numbers; it is none") from error
 
 
-def _of_one_shape(matrices: list[Array]) -> list[Array]:
-    """The matrices as they are; raises unless all members have the same items and classes."""
-    if not matrices:
-        raise InvalidPredictions("predictions need at least 1 member; got 0")
-    first = tuple(matrices[0].shape)
-    for position, matrix in enumerate(matrices):
-        if matrix.ndim != 2:
-            raise InvalidPredictions(
-                f"each member must be (items, classes); member {position} has {matrix.ndim} dimensions"
-            )
-        if tuple(matrix.shape) != first:
-            raise InvalidPredictions(
-                f"each member must have the shape of the first, {first}; member {position} has {tuple(matrix.shape)}"
-            )
-    return matrices
+def _unpacked(array: Any) -> npt.NDArray[Any]:
+    """The numbers of zarr in a temporary file, copied chunk by chunk; it goes with the last use of them."""
+    with tempfile.TemporaryFile(prefix="consilience-") as file:  # in the folder that TMPDIR names
+        numbers = np.memmap(file, dtype=array.dtype, mode="w+", shape=array.shape)
+    steps = getattr(array, "shards", None) or array.chunks
+    for starts in product(*map(range, [0] * array.ndim, array.shape, steps)):
+        part = tuple(slice(start, start + step) for start, step in zip(starts, steps, strict=True))
+        numbers[part] = array[part]
+    return numbers
+
+
+def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
+    """Raise if arrays have other members or classes than a fit; data with names is matched by name, later.
+
+    This is checked first: otherwise the error would say that the rows, which lack a class, do not sum to 1.
+    """
+    is_list = isinstance(predictions, list | tuple)
+    shapes = [getattr(part, "shape", None) for part in (predictions if is_list else [predictions])]
+    shape: Any = shapes[0] if shapes and all(isinstance(own, tuple) and own == shapes[0] for own in shapes) else ()
+    if len(shape) == (2 if is_list else 3):  # what is delayed has a delayed shape
+        check_size("member", len(predictions) if is_list else shape[0], n_members)
+        check_size("class", shape[-1], n_classes)
 
 
 def floats(values: Any) -> Array:
     """The values as a real floating-point array, in their own library."""
-    check_is_dense(values, "probabilities")
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan) if values.dtype.kind in "fiub" else values.data
-    array = values if is_array(values) else _of_lists(values)
+    expected = "probabilities (members, items, classes)"
+    if hasattr(values, "columns"):
+        raise InvalidPredictions(
+            f"{expected} must be an array; got a data frame: give one for each member, as {{'name': frame}}, or a long "
+            "one to from_frame"
+        )
+    check_is_dense(values, expected)
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "fiub":
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    array: Any = values if is_array(values) else plain_numpy(values, expected)
     array = array.detach() if hasattr(array, "requires_grad") else array
     if isinstance(array, np.ndarray) and is_bfloat16(array):
         return _widened(array)
     xp, kind = namespace(array), array.dtype
-    is_number = kind.kind in "fiub" if isinstance(array, np.ndarray) else not xp.isdtype(kind, "complex floating")
-    if not is_number:
+    if not xp.isdtype(kind, ("bool", "integral", "real floating")):
         raise InvalidPredictions(f"probabilities must be real numbers; got {kind} values")
     if xp.isdtype(kind, "real floating") and xp.finfo(kind).bits <= 64:
         return array
@@ -131,29 +145,8 @@ def _widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     return wide
 
 
-def _of_lists(values: Any) -> Array:
-    expected = "probabilities must be an array"
-    if values is None or (isinstance(values, Sequence) and not values):
-        raise InvalidPredictions(f"{expected} (members, items, classes); got {values!r}")
-    if hasattr(values, "columns"):
-        raise InvalidPredictions(
-            f"{expected} (members, items, classes); got a data frame: give one for each member, "
-            "as {'name': frame}, or a long one to from_frame"
-        )
-    try:
-        array = np.asarray(unmasked(values))
-    except ValueError as error:
-        raise InvalidPredictions(f"{expected} (members, items, classes); got ragged lists ({error})") from None
-    if array.dtype == object:
-        got = f"a {type(values).__name__}" if array.ndim == 0 else "Python objects that are no numbers"
-        raise InvalidPredictions(f"{expected} of real numbers (members, items, classes); got {got}")
-    return array
-
-
 def integers(values: Any, name: str) -> IntArray:
     """The values as NumPy integers; nothing is rounded."""
-    if hasattr(values, "columns"):
-        raise InvalidPredictions(f"{name} must be an array of integers; got a data frame: use from_frame")
     array = plain_numpy(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidPredictions(f"{name} must be integers; got {array.dtype} values")
@@ -168,9 +161,12 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
 
     Integers are positions where classes have no names, or names of which none is a whole number; all else are names.
     """
+    if hasattr(labels, "columns"):
+        raise InvalidPredictions(f"{name} must be an array; got a data frame: use from_frame")
+    array = plain_numpy(labels, name)
     if classes is None:
-        return integers(_without_gaps(labels), name)
-    axis, array = Axis("class", len(classes), classes), plain_numpy(labels, name)
+        return integers(_without_gaps(array), name)
+    axis = Axis("class", len(classes), classes)
     if array.dtype.kind in "iu" and (axis.is_counted or not any(map(is_whole, classes))):
         return integers(labels, name)
 
@@ -204,12 +200,9 @@ def places_among(
     return np.asarray(table[coded.codes])
 
 
-def _without_gaps(labels: Any) -> Any:
+def _without_gaps(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Whole numbers that are floats only since some are NaN, as pandas and cleanlab have them: -1 where missing."""
-    labels = unmasked(labels)
-    if isinstance(labels, list | tuple):
-        labels = plain_numpy(labels, "labels")
-    if not isinstance(labels, np.ndarray) or labels.dtype.kind != "f" or not np.isnan(labels).any():
+    if labels.dtype.kind != "f" or not np.isnan(labels).any():
         return labels
     given = np.where(np.isnan(labels), -1, labels)
     return given.astype(np.intp) if (given % 1 == 0).all() and np.isfinite(given).all() else labels
@@ -230,15 +223,6 @@ def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> 
             Either("say n_classes where there are that many", "name them with --classes where there are that many"),
         )
     return largest + 1
-
-
-def check_answers(answers: Any, name: str, n_answers: int, n_axes: int) -> None:
-    """Raise unless there is one entry per answer: a label, or a row of probabilities."""
-    if answers.shape[:1] != (n_answers,) or answers.ndim != n_axes:
-        what = "a flat list" if n_axes == 1 else "(answers, classes)"
-        raise InvalidPredictions(
-            f"{name} must be {what}, with one entry for each of the {n_answers} answers; got {answers.shape}"
-        )
 
 
 def axis_of_positions(kind: str, positions: IntArray, names: Iterable[Any] | None) -> Axis:
@@ -339,8 +323,14 @@ def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes
         member if member.is_complete else replace(member, is_complete=_check_rows(member, soft, axes))
         for member in soft
     )
-    if hard is not None:
-        _check_answers(hard, axes)
+    is_wrong = np.zeros(0, dtype=bool) if hard is None else (hard.labels < 0) | (hard.labels >= axes.classes.size)
+    if hard is not None and is_wrong.any():
+        first = int(np.argmax(is_wrong))
+        item, member = axes.items.describe(int(hard.items[first])), axes.members.describe(int(hard.members[first]))
+        raise InvalidPredictions(
+            f"labels must be from 0 to {axes.classes.size - 1}, or -1 where missing; "
+            f"{item} of {member} has {hard.labels[first]}"
+        )
     return checked
 
 
@@ -380,31 +370,19 @@ def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[
                 "Add :logits to the file's name if these are logits, or say --normalize if they are counts",
             ),
         )
-    raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {where} sums to {row.sum():.6g}{more}", *_hint_at_axes(soft)
-    )
+    sums = f"{where} sums to {row.sum():.6g}{more}{_hint_at_axes(soft)}"
+    raise InvalidPredictions(f"probabilities must sum to 1 over classes; {sums}")
 
 
-def _hint_at_axes(soft: tuple[SoftMember, ...]) -> tuple[str | Say, ...]:
+def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
     """The end of the message when rows do not sum to 1: another axis may, or the rows need rescaling."""
     if all(member.items is None for member in soft):
         block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
         for axis, name in ((0, "first"), (1, "second")):
             if are_probabilities(np.moveaxis(block, axis, -1)).all():
-                return (f". The {name} axis does: the order of axes is (members, items, classes)",)
-        return ". Say ", Say("normalize"), " to rescale on purpose"
-    return ()
-
-
-def _check_answers(hard: HardAnswers, axes: Axes) -> None:
-    is_wrong = (hard.labels < 0) | (hard.labels >= axes.classes.size)
-    if is_wrong.any():
-        first = int(np.argmax(is_wrong))
-        raise InvalidPredictions(
-            f"labels must be from 0 to {axes.classes.size - 1}, or -1 where missing; "
-            f"{axes.items.describe(int(hard.items[first]))} of "
-            f"{axes.members.describe(int(hard.members[first]))} has {hard.labels[first]}"
-        )
+                return f". The {name} axis does: the order of axes is (members, items, classes)"
+        return f". Say {Say('normalize')} to rescale on purpose"
+    return ""
 
 
 def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:

@@ -10,14 +10,12 @@ show how it works, not how good it is. It may import from `system` and `data`.
 from __future__ import annotations
 
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.predictions import Predictions
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 __all__ = ["Panel", "rare_eights", "shifted_digits", "tumour_rules"]
 

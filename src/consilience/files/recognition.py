@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from consilience.data.axes import Axes, Axis, listed, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import as_written, is_unknown, text_of, unwritable
-from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
+from consilience.data.predictions import Predictions, as_ratings, as_told, check_every_item_is_answered, doubts, renamed
 from consilience.data.tables.columns import Columns
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.numbers import Scale, numbers_in
@@ -26,7 +25,7 @@ from consilience.files.contents import Arrays, Contents, read_contents
 from consilience.files.tools.export import Export, pooled
 from consilience.files.writing import KNOWN
 from consilience.system import tables
-from consilience.system.errors import Either, InvalidPredictions, Say, within
+from consilience.system.errors import Either, InvalidPredictions, Say, warn, within
 from consilience.system.untrusted import read_text
 
 
@@ -134,9 +133,8 @@ def read_predictions(
     )
     read = read_sources([os.fspath(source) for source in sources], logits=logits, told=told)
     made = read.predictions
-    for remark in read.remarks:
-        warnings.warn(remark, stacklevel=2)
-    warn_of_doubts(made)
+    for remark in (*read.remarks, *doubts(made)):
+        warn(remark)
     return made
 
 
@@ -226,11 +224,7 @@ def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictio
         panel = parts[0].read.predictions
         if len(parts) > 1:
             panel = Predictions.concatenate(_with_all_classes([part.read.predictions for part in parts]))
-        if told.classes is not None and panel.classes != list(told.classes) and told.positive is None:
-            panel = panel.aligned(panel.members, told.classes)
-        panel = as_ratings(panel, told.classes) if told.ordered else panel
-        check_every_item_is_answered(panel)
-    return panel
+        return as_told(panel, told)
 
 
 def _lacking(items: Axis, panel: Predictions) -> str:

@@ -133,11 +133,15 @@ class ClusterPredictions(AbstractPredictions):
         whole = blocks.rechunk({0: -1, 2: -1})
         return list(self.client.compute(whole.to_delayed().ravel().tolist()))
 
+    @_told_plainly()
     def _with(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
         """The same with other blocks, which some work makes of these."""
         made = copy(self)
         made.blocks = self.each(work, self.blocks)
         return made
+
+    def _each(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
+        return self if self.are_votes else self._with(work)
 
     @property
     def items(self) -> Any:
@@ -178,21 +182,6 @@ class ClusterPredictions(AbstractPredictions):
     def has_repeats(self) -> bool:
         """Whether a member votes twice on an item; in an array everybody answers once."""
         return self._repeats
-
-    @_told_plainly()
-    def harden(self) -> ClusterPredictions:
-        """The same answers as labels, on the workers."""
-        return self._with(Predictions.harden)
-
-    @_told_plainly()
-    def votes(self) -> ClusterPredictions:
-        """The same as labels, without undecided answers, on the workers."""
-        return self._with(Predictions.votes)
-
-    @_told_plainly()
-    def ballots(self) -> ClusterPredictions:
-        """The same as votes, undecided answers split, on the workers."""
-        return self._with(Predictions.ballots)
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""

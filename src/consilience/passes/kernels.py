@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import xlogy
 
-from consilience.data.answers import HardAnswers, SoftMember, merge_answers
+from consilience.data.answers import HardAnswers, SoftMember, merged
 from consilience.data.predictions import Chunk
 from consilience.maths.em import Scores, Statistics
 from consilience.system.arrays import (
@@ -334,8 +334,8 @@ def _weighed(part: Features, counts: FloatArray) -> Features:
 
 def votes_of(chunk: Chunk, n_members: int, n_classes: int) -> LabelFeatures:
     """The votes of all members on the items of a chunk: the most probable class of each answer that has one."""
-    votes = [member.ballots().votes for member in chunk.soft] + ([] if chunk.hard is None else [chunk.hard])
-    return _label_features(merge_answers(votes), chunk.stop - chunk.start, n_classes, np.arange(n_members))
+    votes = merged([*(votes for votes, _ in map(SoftMember.ballots, chunk.soft)), chunk.hard])
+    return _label_features(cast("HardAnswers", votes), chunk.stop - chunk.start, n_classes, np.arange(n_members))
 
 
 # ---- statistics of a chunk, and their sum -----------------------------------------------------------------

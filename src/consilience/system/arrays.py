@@ -72,25 +72,20 @@ def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def unmasked(values: Any) -> Any:
-    """The same values, with all masked arrays in them, also those in nested lists, as plain ones: see `without_mask`.
+    """The same values with masked arrays, also those in lists, as plain ones: NumPy would drop the masks of the latter.
 
-    NumPy would drop the masks of masked arrays in a list.
+    What is masked becomes -1 among integers, NaN among other numbers, and None among all else.
     """
     if isinstance(values, np.ma.MaskedArray):
-        return without_mask(values)
+        if values.dtype.kind == "i":
+            return np.asarray(np.ma.filled(values, -1))
+        if values.dtype.kind in "fub":
+            return np.asarray(np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan))
+        return np.array(values.tolist(), dtype=object)
     nested = (list, tuple, np.ma.MaskedArray)
     if isinstance(values, list | tuple) and any(isinstance(part, nested) for part in values):
         return [unmasked(part) for part in values]
     return values
-
-
-def without_mask(values: Any) -> npt.NDArray[Any]:
-    """A masked array as a plain one: -1 among integers and NaN among other numbers, where it is masked."""
-    if values.dtype.kind == "i":
-        return np.asarray(np.ma.filled(values, -1))
-    if values.dtype.kind in "fub":
-        return np.asarray(np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan))
-    return np.array(values.tolist(), dtype=object)
 
 
 def check_is_dense(values: Any, name: str) -> None:
@@ -141,9 +136,8 @@ def sample(n_items: int, most: int) -> IntArray:
 def working_dtype(array: Array) -> Any:
     """The precision to compute in: float64 for float64, float32 for everything narrower."""
     xp = namespace(array)
-    return (
-        xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
-    )  # by bits: big-endian float64 is another dtype
+    # By bits, because big-endian float64 is another dtype.
+    return xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
 
 
 def position_of_largest(rows: Array) -> IntArray:

@@ -18,16 +18,11 @@ STALE = 24 * 3600  # nobody writes to such a file any more that has not been wri
 
 def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> None:
     """Raise if no file of these formats can be written to this path; called before any work is done."""
-    target = Path(path)
-    folder = target.absolute().parent
-    if target.suffix.lower() not in formats:
-        raise ValueError(f"the output must end in one of {' '.join(formats)}; got {target.name!r}")
-    if not folder.is_dir():
-        raise FileNotFoundError(f"the output's directory must exist; {folder} does not")
-    if target.is_dir():
-        raise IsADirectoryError(f"the output must be a file; {target} is a directory")
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"the output's directory must be writable; {folder} is not")
+    target = _place(path)
+    if Path(path).suffix.lower() not in formats:
+        raise ValueError(f"the output must end in one of {' '.join(formats)}; got {Path(path).name!r}")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"the output's directory must be writable; {target.parent} is not")
 
 
 @contextmanager
@@ -81,6 +76,7 @@ def _remove_stale_parts(folder: Path) -> None:
 
 
 def _place(path: str | os.PathLike[str]) -> Path:
+    """Where a file is to be written, links followed; raises where none can be."""
     try:
         target = Path(os.path.realpath(os.fspath(path)))
     except TypeError:
@@ -88,7 +84,7 @@ def _place(path: str | os.PathLike[str]) -> Path:
     except ValueError as error:
         raise ValueError(f"path must be a file's name; got {path!r} ({error})") from None
     if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a file is expected, and this is a directory", str(path))
+        raise IsADirectoryError(errno.EISDIR, "the output must be a file, and this is a directory", str(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "the directory to write to does not exist", str(path))
+        raise FileNotFoundError(errno.ENOENT, f"the output's directory must exist; {target.parent} does not", str(path))
     return target

@@ -70,66 +70,47 @@ FLAGS = {
 }
 """What the command line calls the arguments that say what is in a table."""
 
-BEGIN, VALUE, EACH, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
-SAID = re.compile(f"{BEGIN}({'|'.join(FLAGS)})(?:{VALUE}(.*?))?{END}", re.DOTALL)
-"""What to say inside a text, marked by characters that Unicode keeps for a program's own use."""
+BEGIN, OR, END = "\ufdd0", "\ufdd1", "\ufdd2"
+EITHER = re.compile(f"{BEGIN}(.*?){OR}(.*?){END}", re.DOTALL)
+"""The words of both doors inside a text, marked by characters that Unicode keeps for a program's own use."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Words that differ between Python and the command line, for the text of a message."""
+
+    python: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"{BEGIN}{self.python}{OR}{self.command}{END}"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Say:
-    """An argument that decides, perhaps with its value.
+    """An argument that decides, perhaps with its value, for the text of a message.
 
-    >>> Say("label", "my verdict").in_python(), Say("label", "my verdict").in_command()
-    ("label='my verdict'", "--label-column 'my verdict'")
-    >>> Say("normalize").in_python(), Say("normalize").in_command(), Say("classes", ("a", "b")).in_command()
-    ('normalize=True', '--normalize', '--classes=a,b')
-
-    It may stand in the text of a message:
-
-    >>> InvalidPredictions(f"name it with {Say('label')}").in_command()
-    'name it with --label-column'
+    >>> for said in (Say("label", "my verdict"), Say("normalize"), Say("classes", ("a", "b")), Say("items")):
+    ...     error = InvalidPredictions(f"say {said}")
+    ...     print(error, "|", error.in_command())
+    say label='my verdict' | say --label-column 'my verdict'
+    say normalize=True | say --normalize
+    say classes=['a', 'b'] | say --classes=a,b
+    say items= | say --items
     """
 
     argument: str
     value: str | tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        value = "".join(f"{EACH}{own}" for own in self.value) if isinstance(self.value, tuple) else self.value
-        return f"{BEGIN}{self.argument}{'' if value is None else VALUE + value}{END}"
-
-    def in_python(self) -> str:
-        """As a keyword argument."""
-        if self.argument == "normalize":
-            return "normalize=True"
-        value = list(self.value) if isinstance(self.value, tuple) else self.value
-        return f"{self.argument}=" if value is None else f"{self.argument}={value!r}"
-
-    def in_command(self) -> str:
-        """As a flag."""
-        flag = FLAGS[self.argument]
-        if self.value is None:
-            return flag
-        if isinstance(self.value, tuple):
-            return f"{flag}={shlex.quote(','.join(self.value))}"  # a class may be called -1
-        return f"{flag} {shlex.quote(self.value)}"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Either:
-    """Words that differ between Python and the command line for another reason than the name of an argument."""
-
-    python: str
-    command: str
-
-    def in_python(self) -> str:
-        """The words of Python."""
-        return self.python
-
-    def in_command(self) -> str:
-        """The words of the command line."""
-        return self.command
+        name, flag, value = self.argument, FLAGS[self.argument], self.value
+        if value is None:
+            return str(Either("normalize=True" if name == "normalize" else f"{name}=", flag))
+        if isinstance(value, tuple):  # the first class may be called -1, which would be a flag
+            return str(Either(f"{name}={list(value)!r}", f"{flag}={shlex.quote(','.join(value))}"))
+        return str(Either(f"{name}={value!r}", f"{flag} {shlex.quote(value)}"))
 
 
 @contextmanager
@@ -144,7 +125,7 @@ def within(where: object) -> Iterator[None]:
 class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Error" would add nothing
     """The data cannot be used; the message says what was expected and what was given.
 
-    A message is made of text and of what to `Say`, which each door puts into its own words.
+    What to `Say`, and words of `Either` door, stand in its text or beside it.
 
     Examples
     --------
@@ -156,26 +137,14 @@ class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Er
     probabilities must sum to 1 over classes; item 0 of member 0 sums to 1.2. Say normalize=True to rescale on purpose
     """
 
-    def __init__(self, *parts: str | Say | Either) -> None:
-        self.parts = tuple(own for part in parts for own in (_parts(part) if isinstance(part, str) else [part]))
-        super().__init__("".join(part if isinstance(part, str) else part.in_python() for part in self.parts))
+    def __init__(self, *parts: object) -> None:
+        self.marked = "".join(map(str, parts))  # with the words of both doors
+        super().__init__(EITHER.sub(r"\1", self.marked))
 
     def within(self, where: object) -> InvalidPredictions:
         """The same about a part of something larger, such as a file."""
-        return type(self)(f"{where}: ", *self.parts)
+        return type(self)(f"{where}: ", self.marked)
 
     def in_command(self) -> str:
         """The message in the words of the command line."""
-        return "".join(part if isinstance(part, str) else part.in_command() for part in self.parts)
-
-
-def _parts(text: str) -> list[str | Say]:
-    """A text as texts and what to say between them."""
-    parts: list[str | Say] = []
-    end = 0
-    for found in SAID.finditer(text):
-        value = found[2]
-        is_list = value is not None and value.startswith(EACH)
-        parts += [text[end : found.start()], Say(found[1], tuple(value.split(EACH)[1:]) if is_list else value)]
-        end = found.end()
-    return [*parts, text[end:]]
+        return EITHER.sub(r"\2", self.marked)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -20,7 +20,6 @@ from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar  # Progress is a class of ours
-
 
 MOST_SHARE = 0.5  # the share of the machine's memory that one fit may take
 
@@ -34,16 +33,12 @@ def machine_bytes() -> int:
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for path in LIMITS:
-        try:
+        with suppress(OSError, ValueError):  # not there, or "max"
             found.append(int(path.read_text()))
-        except (OSError, ValueError):  # not there, or "max"
-            continue
-    try:
+    with suppress(ImportError):
         import resource  # noqa: PLC0415 - Windows has none
 
         found.append(resource.getrlimit(resource.RLIMIT_AS)[0])
-    except ImportError:
-        pass
     return min(n_bytes for n_bytes in found if n_bytes > 0)
 
 
@@ -52,13 +47,9 @@ def check_fits(n_bytes: int, what: str) -> None:
     most = int(MOST_SHARE * machine_bytes())
     if n_bytes > most:
         raise InvalidPredictions(
-            f"a fit must take at most {MOST_SHARE:.0%} of the memory, {_in_words(most)}; {what} would take about "
-            f"{_in_words(n_bytes)}"
+            f"a fit must take at most {MOST_SHARE:.0%} of the memory, {most / 2**30:,.1f} GiB; {what} would take about "
+            f"{n_bytes / 2**30:,.1f} GiB"
         )
-
-
-def _in_words(n_bytes: int) -> str:
-    return f"{n_bytes / 2**30:,.1f} GiB"
 
 
 Item = TypeVar("Item")
@@ -100,31 +91,22 @@ def one_thread_per_product() -> Iterator[None]:
     with _LIMIT.lock:
         _LIMIT.n_inside += 1
         if _LIMIT.n_inside == 1:
-            _LIMIT.libraries = _controller().select(user_api="blas").lib_controllers
-            _LIMIT.before = [library.num_threads for library in _LIMIT.libraries]
-            _set_threads([1] * len(_LIMIT.before))
+            _LIMIT.end = _controller().limit(limits=1, user_api="blas").restore_original_limits
     try:
         yield
     finally:
         with _LIMIT.lock:
             _LIMIT.n_inside -= 1
             if _LIMIT.n_inside == 0:
-                _set_threads(_LIMIT.before)
+                _LIMIT.end()
 
 
 class _Limit:
-    """Who is inside `one_thread_per_product`."""
+    """Who is inside `one_thread_per_product`, and how the limit is lifted."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.n_inside = 0
-        self.libraries: list[Any] = []
-        self.before: list[int] = []
-
-
-def _set_threads(numbers: list[int]) -> None:
-    for library, number in zip(_LIMIT.libraries, numbers, strict=True):
-        library.set_num_threads(number)
+        self.lock, self.n_inside = threading.Lock(), 0
+        self.end: Callable[[], object] = lambda: None
 
 
 _LIMIT = _Limit()
@@ -189,24 +171,17 @@ def show_progress(name: str, n_parts: int | None = None, *, is_shown: bool, afte
     if not is_shown:
         yield Progress()
         return
-    with _bar() as bar:
-        task = bar.add_task(name, total=n_parts)
-        yield Progress(bar, after=after)
-        # Work that needs fewer parts than expected, such as a fit that settles early, is complete too.
-        bar.update(task, total=bar.tasks[0].completed, description=name)
-
-
-@contextmanager
-def _bar() -> Iterator[Bar]:
-    """A bar that is not started yet, on standard error, because standard output is for results."""
     from rich.console import Console  # noqa: PLC0415 - only who wants a bar pays for it
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Bar(*columns, console=Console(stderr=True))
+    bar = Bar(*columns, console=Console(stderr=True))  # not started yet; standard output is for results
+    task = bar.add_task(name, total=n_parts)
     try:
-        yield bar
+        yield Progress(bar, after=after)
+        # Work that needs fewer parts than expected, such as a fit that settles early, is complete too.
+        bar.update(task, total=bar.tasks[0].completed, description=name)
     finally:
         if bar.live.is_started:
             try:

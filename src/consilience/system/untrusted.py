@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
 
 MOST_DIGITS = 300  # a longer whole number is larger than any float
 LONGEST_REASON = 200  # how many characters of a library's error message are shown; some quote half of the file
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+"""How the header of an array is read, by the version of its format."""
 
 UNREADABLE = (
     ValueError,
@@ -160,7 +163,12 @@ def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> 
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name!r} is compressed in a way that NumPy does not write")
     with archive.open(entry) as stream:
-        shape, is_fortran, dtype = _read_header(stream)
+        version = np.lib.format.read_magic(stream)
+        if version not in HEADERS:
+            raise ValueError(f"arrays of format version {version} are not read")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
+            shape, is_fortran, dtype = HEADERS[version](stream)
         if dtype.hasobject:
             raise ValueError(f"{name!r} holds Python objects")
         n_bytes = math.prod(shape) * dtype.itemsize
@@ -170,17 +178,6 @@ def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> 
         data = bytearray(stream.read())  # to the end, where the checksum is compared
     array = np.ndarray(shape, dtype, buffer=data, order="F" if is_fortran else "C")
     return _as_text(array)
-
-
-def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = np.lib.format.read_magic(stream)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
-        if version == (1, 0):
-            return np.lib.format.read_array_header_1_0(stream)
-        if version == (2, 0):
-            return np.lib.format.read_array_header_2_0(stream)
-    raise ValueError(f"arrays of format version {version} are not read")
 
 
 def _as_text(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -248,8 +245,6 @@ def _read_weights(
     names = sizes(())
     try:
         arrays = read_npz(path, wanted={*names, "version", "features", "checksum"}.__contains__)
-    except FileNotFoundError:
-        raise InvalidPredictions(f"the weights {path} are missing; {WHERE}") from None
     except UNREADABLE as error:
         raise damaged(path) from error
     found = arrays.get("version", "unknown")
@@ -260,21 +255,17 @@ def _read_weights(
         raise InvalidPredictions(f"the weights {path} were trained with other features; {REMEDY}")
     checksum = str(arrays.pop("checksum", ""))
     first = getattr(arrays.get(next(iter(names))), "shape", ())
-    if checksum != _checksum(arrays) or not _fit_together(arrays, sizes(first)):
-        raise damaged(path)
-    return {name: arrays[name].astype(np.float64) for name in names}
-
-
-def _fit_together(arrays: Mapping[str, Any], sizes: Mapping[str, tuple[int, ...]]) -> bool:
-    """Whether all arrays are there, finite and of the right sizes: a checksum finds damage, not forgery."""
-    return all(
+    fit_together = all(  # a checksum finds damage, not forgery
         name in arrays
         and arrays[name].dtype.kind == "f"
         and arrays[name].shape == size
         and 0 not in size
         and np.isfinite(arrays[name]).all()
-        for name, size in sizes.items()
+        for name, size in sizes(first).items()
     )
+    if checksum != _checksum(arrays) or not fit_together:
+        raise damaged(path)
+    return {name: arrays[name].astype(np.float64) for name in names}
 
 
 def _checksum(arrays: Mapping[str, Any]) -> str:

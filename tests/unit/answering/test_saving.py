@@ -103,7 +103,7 @@ def test_files_that_are_not_ours(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_no_matter_of_predictions(tmp_path):
-    with pytest.raises(FileNotFoundError, match="the directory to write to does not exist"):
+    with pytest.raises(FileNotFoundError, match="the output's directory must exist"):
         write(tmp_path / "nowhere" / "f", "Own", {}, {})
 
 

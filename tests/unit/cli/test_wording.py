@@ -26,7 +26,7 @@ ONLY_IN_PYTHON = {
 
 KNOWN = {
     "n_classes must be",  # of Predictions.from_labels(…, n_classes=), which no command gives
-    "must be an array of integers; got a data frame",
+    "must be an array; got a data frame: use from_frame",
     "got a data frame: give one for each member",
     "concatenate needs at least one part",
     "top_k=None",  # an argument of transformers

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import consilience as cs
 from consilience.data import answers
-from consilience.data.answers import HardAnswers, SoftMember, merge_answers, parts_of
+from consilience.data.answers import HardAnswers, SoftMember, merged, parts_of
 from consilience.system.arrays import to_numpy
 
 torch = pytest.importorskip("torch")
@@ -106,35 +107,35 @@ def test_merged_answers_are_sorted_by_item_and_then_by_member():
         HardAnswers(np.array([0, 2]), np.array([1, 1]), np.array([5, 6])),
         HardAnswers(np.array([0, 1, 2]), np.array([0, 0, 0]), np.array([7, 8, 9])),
     ]
-    assert triples(merge_answers(parts)) == [(0, 0, 7), (0, 1, 5), (1, 0, 8), (2, 0, 9), (2, 1, 6)]
-    assert merge_answers(parts).items.dtype == np.intp
+    assert triples(merged(parts)) == [(0, 0, 7), (0, 1, 5), (1, 0, 8), (2, 0, 9), (2, 1, 6)]
+    assert merged(parts).items.dtype == np.intp
 
 
 @pytest.mark.parametrize("make", LIBRARIES, ids=ids)
 def test_votes_leave_out_the_undecided(make):
     rows = [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [np.nan] * 3, [1 / 3] * 3, [0.1, 0.2, 0.7], [0.5, 0.5 - 1e-9, 1e-9]]
     member = dense(rows, make)
-    assert triples(member.ballots().votes) == [(0, 3, 0), (4, 3, 2)]
+    assert triples(member.ballots()[0]) == [(0, 3, 0), (4, 3, 2)]
     assert [item for item, _, _ in triples(member.harden())] == [0, 1, 3, 4, 5]
 
 
 def test_votes_of_a_list_of_answers():
     """An item answered twice has two votes, or one where the other answer is undecided."""
     member = listed([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.5, 0.5]], [1, 1, 4, 5])
-    assert triples(member.ballots().votes) == [(1, 3, 0), (4, 3, 1)]
+    assert triples(member.ballots()[0]) == [(1, 3, 0), (4, 3, 1)]
 
 
 def test_votes_of_nobody():
-    assert triples(dense(np.full((3, 2), 0.5)).ballots().votes) == []
-    assert triples(listed(np.empty((0, 2)), []).ballots().votes) == []
-    assert triples(dense(np.full((2, 2), np.nan)).ballots().votes) == []
+    assert triples(dense(np.full((3, 2), 0.5)).ballots()[0]) == []
+    assert triples(listed(np.empty((0, 2)), []).ballots()[0]) == []
+    assert triples(dense(np.full((2, 2), np.nan)).ballots()[0]) == []
 
 
 def test_votes_of_long_members(monkeypatch, rng):
     rows = rng.dirichlet(np.ones(3), size=50).round(1)
-    whole = triples(dense(rows).ballots().votes)
+    whole = triples(dense(rows).ballots()[0])
     monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 12)
-    assert triples(dense(rows).ballots().votes) == whole
+    assert triples(dense(rows).ballots()[0]) == whole
     assert {item for item, _, _ in whole} == {i for i, row in enumerate(rows) if (row >= row.max() - 1e-6).sum() == 1}
 
 
@@ -148,6 +149,51 @@ def test_tied_classes_share_a_vote_and_flat_rows_are_none(make):
 
 def test_split_votes_of_long_members(monkeypatch, rng):
     rows = rng.dirichlet(np.ones(3), size=50).round(1) + 0.01
-    whole = pairs(dense(rows).ballots().split)
+    whole = pairs(dense(rows).ballots()[1])
     monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 12)
-    assert pairs(dense(rows).ballots().split) == whole and len(whole) > 3
+    assert pairs(dense(rows).ballots()[1]) == whole and len(whole) > 3
+
+
+ROWS = np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
+
+
+@pytest.mark.parametrize("make", LIBRARIES, ids=ids)
+@pytest.mark.parametrize("some", [None, [0, 4]], ids=["all items", "some items"])
+def test_moved_rows_say_the_same_under_the_new_numbers(make, some):
+    """Checked answer by answer: the number that stood at (item, class) stands at (new item, new class)."""
+    member = SoftMember(0, make(ROWS), None if some is None else np.array(some), is_complete=True)
+    item_map, class_map = np.array([5, 2] if some is None else [5, 2, 9, 9, 1]), np.array([2, 0, 1])
+    there = member.moved(np.array([7]), item_map, class_map, 3)
+    assert there.position == 7 and there.items.tolist() == sorted(there.items)
+    found = {
+        (int(item), k): value
+        for item, row in zip(there.items, to_numpy(there.rows), strict=True)
+        for k, value in enumerate(row)
+    }
+    old_items = [0, 1] if some is None else some
+    expected = {
+        (int(item_map[item]), int(class_map[k])): ROWS[place, k]
+        for place, item in enumerate(old_items)
+        for k in range(3)
+    }
+    assert found == expected
+
+
+def test_rows_that_need_not_move_are_not_copied():
+    member = SoftMember(0, ROWS, None, is_complete=True)
+    assert member.moved(np.array([1]), None, None, 3).rows is ROWS
+
+
+def test_two_answers_to_an_item_keep_their_order():
+    """A hundred answers to two items: short lists are sorted in place by any method."""
+    rows = np.random.default_rng(0).dirichlet(np.ones(3), size=100)
+    member = SoftMember(0, rows, np.repeat([0, 1], 50), is_complete=True)
+    there = member.moved(np.array([0]), np.array([8, 3]), None, 3)
+    assert there.items.tolist() == [3] * 50 + [8] * 50
+    np.testing.assert_array_equal(there.rows, np.concatenate([rows[50:], rows[:50]]))
+
+
+def test_probabilities_of_some_classes_are_refused():
+    message = "^members with probabilities must give one for each of the 4 classes; some give 3$"
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        SoftMember(0, ROWS, None, is_complete=True).moved(np.array([0]), None, np.array([0, 1, 3]), 4)

@@ -5,7 +5,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.data.axes import Axis, array_of_names, is_missing, listed, some
+from consilience.data.axes import (
+    Axis,
+    array_of_names,
+    check_size,
+    is_missing,
+    joined_axis,
+    joined_members,
+    listed,
+    some,
+)
 from consilience.data.names import look_alike, text_of
 
 NAMES = st.one_of(st.text(max_size=5), st.integers(), st.booleans(), st.tuples(st.integers(), st.text(max_size=2)))
@@ -107,3 +116,60 @@ def test_messages_show_up_to_eight_names():
     assert some(list("abcdefgh")) == "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']"
     assert some(list("abcdefghi")) == "['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', …]"
     assert some([]) == "[]"
+
+
+def items(*names):
+    return Axis("item", len(names), names)
+
+
+def test_members_stand_one_after_the_other():
+    together = joined_members([Axis("member", 2), Axis("member", 1)])
+    assert together.size == 3 and not together.is_named
+    named = Axis("member", 2, ["vit", "resnet"])
+    assert joined_members([named, Axis("member", 2)]).names == ["vit", "resnet", "1.0", "1.1"]
+
+
+def test_names_are_joined_in_the_order_of_first_appearance():
+    joined = joined_axis([items("x", "y"), items("z", "y"), items("x", "w")])
+    assert (joined.kind, joined.names) == ("item", ["x", "y", "z", "w"])
+
+
+def test_parts_without_names_are_matched_by_position():
+    axis = joined_axis([Axis("item", 3), Axis("item", 3, [2, 0, 1]), Axis("item", 1, [1])])
+    assert axis.names == [0, 1, 2] and not axis.is_named
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ([items("x"), items("y")], r"^parts must have items in common; got \['x'\] and \['y'\]$"),
+        ([Axis("item", 2), Axis("item", 3)], r"got \[0, 1, 2\] beside 2 without names$"),
+        ([items("x", "y"), Axis("item", 2)], "^items must be named in all parts, or be the same in all; got .*'x'"),
+        ([Axis("item", 2), items(0, 2)], r"got \[0, 2\] beside 2 without names$"),
+        (
+            [Axis("class", 2), Axis("class", 2, ["cat", "dog"])],
+            "^classes must be named in all parts, or be the same in all",
+        ),
+    ],
+)
+def test_names_are_never_guessed(axes, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        joined_axis(axes)
+
+
+def test_positions_on_another_axis():
+    target = items("x", "y", "z")
+    assert items("z", "x").positions_on(target).tolist() == [2, 0]
+    assert items("x", "y", "z").positions_on(target) is None
+    assert Axis("item", 2).positions_on(Axis("item", 2, [0, 1])) is None
+    assert items(2, 0).positions_on(items("2", "0.0")) is None
+    assert items(2, 0).positions_on(items("0", "2")).tolist() == [1, 0]
+    with pytest.raises(cs.InvalidPredictions, match=r"^item must be one of \['x', 'y', 'z'\]; got 'w'$"):
+        items("x", "w", "v").positions_on(target)
+
+
+def test_sizes_that_do_not_fit():
+    with pytest.raises(cs.InvalidPredictions, match=r"must have the 3 members of the fit \(name them, .*\); got 2$"):
+        check_size("member", 2, 3)
+    with pytest.raises(cs.InvalidPredictions, match="^predictions must have the 3 classes of the fit; got 2$"):
+        check_size("class", 2, 3)

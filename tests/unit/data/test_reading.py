@@ -15,13 +15,14 @@ from consilience.data.axes import Axes, Axis
 from consilience.data.reading import (
     are_probabilities,
     axis_of_positions,
-    check_answers,
     check_number,
+    check_sizes,
     floats,
     integers,
     member_matrices,
     normalized,
     number_of_classes,
+    positions_of_labels,
     softmax,
     sum_tolerance,
     validated,
@@ -80,8 +81,8 @@ def test_files_that_hold_no_numbers(tmp_path):
     [
         ([pd.DataFrame(BLOCK[0])], "got a data frame: give one for each member"),
         ([sparse.csr_array(BLOCK[0])], "must be a dense array; got a sparse csr_array"),
-        (object(), r"^probabilities must be an array of real numbers \(members, items, classes\); got a object$"),
-        ([[[{}]]], "got Python objects that are no numbers$"),
+        (object(), r"^probabilities \(members, items, classes\) must be an array; got an object$"),
+        ([[[{}]]], "must be real numbers; got object values$"),
         (np.ma.masked_array([[["a"]]]), "^probabilities must be real numbers; got <U1 values$"),
         (torch.ones(1, 1, 2, dtype=torch.complex64), "real numbers; got torch.complex64 values"),
         (np.array([[["2020"]]], dtype="M8[Y]"), r"real numbers; got datetime64\[Y\] values"),
@@ -136,7 +137,7 @@ def test_integers_that_do_not_fit():
     with pytest.raises(cs.InvalidPredictions, match=message):
         integers(np.array([2**63], np.uint64), "item")
     with pytest.raises(cs.InvalidPredictions, match="got a data frame: use from_frame"):
-        integers(pd.DataFrame({"a": [1]}), "labels")
+        positions_of_labels(pd.DataFrame({"a": [1]}), ["a"], "labels")
     assert integers([], "label").tolist() == []
     assert integers(np.ma.masked_array([3, 4], [False, True]), "labels").tolist() == [3, -1]
 
@@ -176,11 +177,13 @@ def test_a_position_far_beyond_the_number_of_answers_is_a_name():
 
 
 def test_one_entry_for_each_answer():
-    check_answers(np.ones((3, 2)), "probabilities", 3, 2)
+    from_answers = cs.Predictions.from_answers
     with pytest.raises(
-        cs.InvalidPredictions, match=r"^label must be a flat list, with one entry .* the 3 answers; got \(2,\)$"
+        cs.InvalidPredictions, match=r"^label must be a flat list, .* one entry for each of the 3 answers; got \(2,\)$"
     ):
-        check_answers(np.ones(2), "label", 3, 1)
+        from_answers([0, 1, 2], [0, 0, 0], [1, 0])
+    with pytest.raises(cs.InvalidPredictions, match=r"\(answers, classes\), .* 2 answers; got \(2,\)$"):
+        from_answers([0, 1], [0, 0], probabilities=[0.5, 0.5])
 
 
 # ---- rows -------------------------------------------------------------------------------------------------
@@ -371,3 +374,22 @@ def test_a_dask_array_is_computed_once():
     with dask.config.set(scheduler="synchronous"):
         assert cs.compare(array)["method"]
     assert len(computed) == 1
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, torch.asarray, list, tuple], ids=["numpy", "torch", "list", "tuple"])
+def test_sizes_of_arrays_are_checked_before_they_are_read(wrap):
+    block = np.ones((2, 5, 3))
+    check_sizes(wrap(block), 2, 3)
+    with pytest.raises(cs.InvalidPredictions, match="4 members of the fit"):
+        check_sizes(wrap(block), 4, 3)
+    with pytest.raises(cs.InvalidPredictions, match="4 classes of the fit"):
+        check_sizes(wrap(block), 2, 4)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [[[0.5, 0.5]], [np.ones((5, 3)), np.ones((5, 2))], np.ones((5, 3)), {"a": np.ones((5, 3))}, "file.npy", None, []],
+    ids=["lists", "unequal", "a matrix", "a mapping", "a path", "nothing", "an empty list"],
+)
+def test_what_cannot_be_counted_is_left_to_the_reader(unknown):
+    check_sizes(unknown, 99, 99)

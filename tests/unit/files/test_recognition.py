@@ -283,7 +283,7 @@ def test_labels(tmp_path):
     both = text(tmp_path / "both.csv", "id,label,gold_label\na,cat,dog\nb,dog,dog\n")
     assert read_labels(str(both)).labels == NamedLabels(["a", "b"], ["dog", "dog"])
     items = np.array(["a", "b", "c"])
-    assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))).labels == (
+    assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))).labels[:2] == (
         list(items),
         [2, 0, 1],
     )

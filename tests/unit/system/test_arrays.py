@@ -15,7 +15,7 @@ from consilience.system.arrays import (
     position_of_largest,
     take,
     to_numpy,
-    without_mask,
+    unmasked,
     working_dtype,
 )
 
@@ -93,12 +93,12 @@ def test_the_precision_to_compute_in(array, expected):
 
 def test_masked_values_are_missing():
     mask = [[True, True], [False, False]]
-    assert without_mask(np.ma.masked_array([[3, 4], [1, 2]], mask)).tolist() == [[-1, -1], [1, 2]]
-    filled = without_mask(np.ma.masked_array([[0.5, 0.5], [0.2, 0.8]], mask))
+    assert unmasked(np.ma.masked_array([[3, 4], [1, 2]], mask)).tolist() == [[-1, -1], [1, 2]]
+    filled = unmasked(np.ma.masked_array([[0.5, 0.5], [0.2, 0.8]], mask))
     np.testing.assert_array_equal(filled, [[np.nan, np.nan], [0.2, 0.8]])
-    counts = without_mask(np.ma.masked_array(np.array([3, 4], np.uint8), [False, True]))
+    counts = unmasked(np.ma.masked_array(np.array([3, 4], np.uint8), [False, True]))
     np.testing.assert_array_equal(counts, [3, np.nan])
-    assert without_mask(np.ma.masked_array(["a", "b"], [False, True])).tolist() == ["a", None]
+    assert unmasked(np.ma.masked_array(["a", "b"], [False, True])).tolist() == ["a", None]
 
 
 @pytest.mark.parametrize(

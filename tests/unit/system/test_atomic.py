@@ -128,9 +128,9 @@ def test_a_long_name_leaves_room_for_the_part(tmp_path):
 
 
 def test_places_that_are_no_file(tmp_path):
-    with pytest.raises(IsADirectoryError, match="a file is expected, and this is a directory"):
+    with pytest.raises(IsADirectoryError, match="the output must be a file, and this is a directory"):
         write(tmp_path)
-    with pytest.raises(FileNotFoundError, match="the directory to write to does not exist.*a.bin"):
+    with pytest.raises(FileNotFoundError, match="the output.s directory must exist.*a.bin"):
         write(tmp_path / "no" / "a.bin")
     with pytest.raises(TypeError, match="^path must be text or a path; got 3$"):
         write(3)
@@ -144,10 +144,10 @@ def test_what_cannot_be_written_is_known_before_the_work(tmp_path):
         check_writable(tmp_path / name, formats)
     with pytest.raises(ValueError, match=r"^the output must end in one of .npy .csv; got 'a.txt'$"):
         check_writable(tmp_path / "a.txt", formats)
-    with pytest.raises(FileNotFoundError, match="^the output's directory must exist; .*no does not$"):
+    with pytest.raises(FileNotFoundError, match="the output's directory must exist"):
         check_writable(tmp_path / "no" / "a.npy", formats)
     (tmp_path / "folder.npy").mkdir()
-    with pytest.raises(IsADirectoryError, match="^the output must be a file; .*folder.npy is a directory$"):
+    with pytest.raises(IsADirectoryError, match="the output must be a file, and this is a directory.*folder.npy"):
         check_writable(tmp_path / "folder.npy", formats)
     assert names_in(tmp_path) == ["folder.npy"]
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_written_is_known_before_the_work(tmp_path):
 def test_a_folder_without_permission(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(os, "access", lambda *question: asked.append(question))  # root may write anywhere
-    with pytest.raises(PermissionError, match="^the output's directory must be writable; .* is not$"):
+    with pytest.raises(PermissionError, match="the output's directory must be writable"):
         check_writable(tmp_path / "a.npy", (".npy",))
     assert asked == [(tmp_path, os.W_OK)]
 

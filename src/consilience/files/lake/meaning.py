@@ -167,7 +167,7 @@ def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, 
 
 def may_skip(error: InvalidPredictions) -> InvalidPredictions:
     """The same, with how to leave the partition out."""
-    return InvalidPredictions(*error.parts, "; --skip-bad leaves such partitions out")
+    return InvalidPredictions(error.marked, "; --skip-bad leaves such partitions out")
 
 
 def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> Meaning:

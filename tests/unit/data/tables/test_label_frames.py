@@ -117,7 +117,7 @@ def test_what_an_error_recommends_is_taken():
 
 def test_reading():
     found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}, index=["x"]), AXES.items)
-    assert found.items == ["x"] and found.labels is None and found.classes == ["a", "b"]
+    assert found.items == ["x"] and found.labels.tolist() == [[1.0, 0.0]] and found.classes == ["a", "b"]
 
 
 SHUFFLED = cs.Predictions.from_frame(
@@ -135,7 +135,7 @@ def test_the_column_of_items_goes_before_the_number_of_the_row(make, column):
 
 def test_a_frame_without_a_column_of_items_is_refused_if_items_are_matched_by_name():
     frame = pd.DataFrame({"who": ["a", "a"], "label": ["y", "x"]})
-    with pytest.raises(cs.InvalidPredictions, match=r"only counts its rows, .* columns \['who', 'label'\]"):
+    with pytest.raises(cs.InvalidPredictions, match=r"these items, \[2, 0, 3, 1\], are matched by name$"):
         known_labels(frame, SHUFFLED.axes)
     named = frame.set_index(pd.Index([0, 1], name="question_id"))  # somebody chose these numbers
     assert known_labels(named, SHUFFLED.axes).tolist() == [-1, 1, -1, 0]
