@@ -10,7 +10,7 @@ from consilience.cli.inputs import labels_of, predictions_of, shares_of
 from consilience.cli.options import Files, Json, Labels, Logits, SharesOption, with_layout
 from consilience.cli.outputs import check_places
 from consilience.data.tables.told import Told
-from consilience.insight.monitoring.monitor import monitor
+from consilience.insight.monitoring import monitor
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 

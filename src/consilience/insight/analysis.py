@@ -36,7 +36,7 @@ from consilience.insight.agreement import (
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.explanation import Explanation, explain, explained_items, influence_of
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
-from consilience.insight.monitoring.monitor import Since, since
+from consilience.insight.monitoring import Since, since
 from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
 from consilience.insight.warnings import PanelEvidence, Warned, warnings_of
 from consilience.metrics.scores import wilson
