@@ -127,8 +127,8 @@ def command(
 def _say_what_to_review(answers: Table, *, is_bounded: bool) -> None:
     """How many items somebody should look at.
 
-    How many of these are wrong is not known. By their confidence it was said to be twice as many as there were of some
-    real panels, and half as many of others (`benchmarks.quality.review`).
+    How many of these are wrong is not said: by their confidence it would be 1.5 times too many, or too few, on one real
+    panel in five (`results/review.txt`), and more often where members give votes alone.
     """
     if named := sum(why != "" for why in answers["review"]):
         fewer = "" if is_bounded else "; --review-share .1 names the least sure tenth alone"

@@ -161,9 +161,10 @@ def monitor(
     windows = chain([first], windows)
     names: list[Any] = []
     if reference is None or isinstance(reference, Integral):
-        n_first = FIRST_WINDOWS if reference is None else reference
-        check_number("reference", n_first, least=1, integer=True)
-        looks = [look(*part, class_shares) for part in islice(windows, int(n_first))]
+        reference = FIRST_WINDOWS if reference is None else reference
+        check_number("reference", reference, least=1, integer=True)
+        n_first = int(reference)
+        looks = [look(*part, class_shares) for part in islice(windows, n_first)]
     else:
         earlier = on_axes_of(first[0], reference, "the reference")
         looks, names, n_first = [look(earlier, class_shares=class_shares)], ["reference"], 0
@@ -179,7 +180,7 @@ def monitor(
             f"the stream must have more windows than the {n_first} of the reference; got {len(before)}: make windows "
             "smaller, or give reference="
         )
-    names += range(n_first + len(after))
+    names.extend(range(n_first + len(after)))
     members, whole = first[0].members, [*before, *after]
     return Monitoring(
         windows=_window_table(names, whole, tests),
