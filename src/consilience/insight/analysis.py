@@ -44,8 +44,6 @@ from consilience.passes.reader import Reader
 from consilience.system.arrays import Array, FloatArray, IntArray, position_of_largest, to_numpy
 from consilience.system.tables import Table
 
-MOST_KEPT = 40  # how many explanations are kept for a second use. In a large crowd each one is large.
-
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
@@ -131,14 +129,10 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         """The member report, the verdict, the warnings and the hint."""
-        lines = [
-            repr(self.members),
-            "",
-            *self.verdict.sentences(),
-            *([] if self.since is None else self.since.lines()),
-            *(f"! {warning}" for warning in self.warnings),
-            *([] if self.hint is None else [self.hint.sentence()]),
-        ]
+        lines = [repr(self.members), "", *self.verdict.sentences()]
+        lines += [] if self.since is None else self.since.lines()
+        lines += [f"! {warning}" for warning in self.warnings]
+        lines += [] if self.hint is None else [self.hint.sentence()]
         return "\n".join(lines)
 
 
@@ -166,8 +160,6 @@ class Analysis:
         if self.is_fitted_here:  # then the classes keep their order, and with it what options were swapped
             self.predictions.both_orders = predictions.both_orders
         self._known, self._labels, self.class_shares = known, labels, class_shares
-        self._explanations: dict[tuple[int, Any], Explanation] = {}  # by the item and the class that it is against
-        self._seconds: dict[int, Any] = {}
 
     @classmethod
     def of(
@@ -219,9 +211,9 @@ class Analysis:
     @cached_property
     def known(self) -> IntArray:
         """The labels that measure members, who have seen none: class positions, -1 where unknown or not certain."""
-        if self._given is None:
-            return self.measurable
         given = self._given
+        if given is None:
+            return self.measurable
         if given.ndim == 2:
             given = np.where(np.nan_to_num(given).max(axis=1) == 1, np.nan_to_num(given).argmax(axis=1), -1)
         return np.where(self.is_given, given, self.measurable).astype(np.intp)
@@ -272,14 +264,8 @@ class Analysis:
         if not len(items):
             return
         taken = self.predictions.take(items)
-        for place, name, rival in zip(items.tolist(), taken.items, against, strict=True):
-            key = place, self._seconds.get(place) if rival is None else rival
-            why = self._explanations.get(key) or explain(taken, name, aggregator=self.method, against=rival)
-            if rival is None:
-                self._seconds[place] = why.runner_up
-            if len(self._explanations) < MOST_KEPT:
-                self._explanations[place, why.runner_up] = why
-            yield why
+        for name, rival in zip(taken.items, against, strict=True):
+            yield explain(taken, name, aggregator=self.method, against=rival)
 
 
 @by_predictions
