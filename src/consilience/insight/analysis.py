@@ -326,7 +326,7 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     change = Change.of(fused, analysis.average, analysis.unseen, analysis.is_given)
     is_plain = believer is method and not is_taught(method)  # what labels taught is not to estimate accuracies
     voters = voters_of(data, believer, answers, posterior if is_plain else None)
-    estimates = named_estimates(voters, answers, analysis.known, {FUSED_ANSWER: analysis.unseen})
+    estimates = named_estimates(voters, answers, analysis.known, analysis.unseen)
     if analysis.tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
         estimates.answers[FUSED_ANSWER] = analysis.tested
     rows = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy

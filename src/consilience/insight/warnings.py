@@ -14,7 +14,7 @@ from scipy import sparse
 from consilience.aggregators.consensus.panel import SURE
 from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
-from consilience.insight.accuracy.estimates import FUSED_ANSWER, Estimates
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, Estimates, by_member
 from consilience.insight.agreement import labels_of
 from consilience.insight.verdict import Change
 from consilience.passes.pair_products import Agreement
@@ -127,11 +127,11 @@ class PanelEvidence:
             return {}
         found, n_classes = {}, self.data.n_classes
         shares = np.bincount(self.chosen, minlength=n_classes) / self.data.n_items
-        places = np.split(np.argsort(self.votes.members, kind="stable"), np.cumsum(self.n_votes)[:-1])
-        for member in np.flatnonzero(self.n_votes >= ENOUGH_VOTES).tolist():
-            said = self.votes.labels[places[member]]
+        for member, (items, said) in enumerate(by_member(self.votes, self.data.n_members)):
+            if len(said) < ENOUGH_VOTES:
+                continue
             counts = np.zeros((n_classes, n_classes))  # how often it says each class of the fused answer's
-            np.add.at(counts, (self.chosen[self.votes.items[places[member]]], said), 1)
+            np.add.at(counts, (self.chosen[items], said), 1)
             kappa = _kappa(counts, shares)
             names = _other_names(self, member, counts) if kappa < 1 - LEAST_RENAMED else None
             if names is not None or kappa < CHANCE_LEVEL:
