@@ -20,7 +20,6 @@ from consilience.insight.accuracy.estimates import (
     FUSED_ANSWER,
     LEAST_LABELS,
     AccuracyEstimate,
-    Estimates,
     named_estimates,
     voters_of,
 )
@@ -47,9 +46,7 @@ from consilience.system.tables import Table
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
-FEWEST_ANSWERS = 5
-"""A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
-
+FEWEST_ANSWERS = 5  # with fewer, a member has no accuracy of its own, only an interval, unless there are no more items
 ENOUGH_LABELS = 20  # with so many labels for each class, confusions are counted on labelled items alone
 
 
@@ -236,22 +233,24 @@ class Analysis:
         share = self.gain.after["accuracy"]
         return AccuracyEstimate(share, *wilson(share, self.gain.n_labels, COVERAGE), is_measured=True)
 
+    @property
+    def _corrected(self) -> Consensus | None:
+        """The method, if it is a Consensus that labels have corrected."""
+        return self.method if isinstance(self.method, Consensus) and self.method.correction_ is not None else None
+
     @cached_property
     def gain(self) -> LabelEvaluation | None:
         """What the known labels gained; None if that cannot be estimated, or would take far longer than the fit."""
-        n_labels = int(self.is_given.sum())
-        is_taught = isinstance(self.method, Consensus) and self.method.correction_ is not None
-        if not is_taught or not 2 <= n_labels <= MOST_EVALUATED:
+        if self._corrected is None or not 2 <= self.is_given.sum() <= MOST_EVALUATED:
             return None
-        assert isinstance(self.method, Consensus)  # noqa: S101 - only Consensus is taught
-        return value_of_labels(self.predictions, self._known, aggregator=self.method, n_folds=QUICK_FOLDS)
+        return value_of_labels(self.predictions, self._known, aggregator=self._corrected, n_folds=QUICK_FOLDS)
 
     @cached_property
     def n_changed_by_labels(self) -> int | None:
         """How many answers the known labels changed, of items without one; None if there were none to learn from."""
-        if not isinstance(self.method, Consensus) or self.method.correction_ is None:
+        if self._corrected is None:
             return None
-        untaught = to_numpy(plain_rule(self.method).posterior(self.predictions)).argmax(axis=1)
+        untaught = to_numpy(plain_rule(self._corrected).posterior(self.predictions)).argmax(axis=1)
         return int(((to_numpy(self.posterior).argmax(axis=1) != untaught) & ~self.is_given).sum())
 
     def truth(self, labels: Any) -> IntArray:
@@ -319,8 +318,8 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     and nobody says which, it is estimated.
     """
     data, method, posterior = analysis.predictions, analysis.method, analysis.posterior
-    shares = analysis.class_shares
-    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=shares), data)
+    default = Consensus(class_shares=analysis.class_shares)
+    believer = method if isinstance(method, Consensus) else fitted_copy(default, data)
     fused, average = position_of_largest(posterior), position_of_largest(analysis.average)
     answers = {FUSED_ANSWER: fused, "average": average}
     change = Change.of(fused, analysis.average, analysis.unseen, analysis.is_given)
@@ -339,18 +338,12 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     confused = believed if counted is None else counted
     places = explained_items(data)
     influence = influence_of(analysis.explanations(places, [None] * len(places)))
-    members = _member_report(
-        data, labels, fused, influence=influence, estimates=estimates, kappa=beyond_chance.by_member, confused=confused
-    )
     names = [f"member {name}" if name.isdecimal() else name for name in map(str, data.members)]
     by_name = dict(zip(names, voters.votes, strict=False))  # the last votes are of whole answers
     verdict = Verdict(
         names=names,
-        members=estimates.members,
-        kappa=beyond_chance.by_member,
+        estimates=estimates,
         influence=influence,
-        fused=estimates.answers[FUSED_ANSWER],
-        average=estimates.answers["average"],
         agreement=beyond_chance,
         change=change,
         rivals=rivals_of(fused, average, by_name, analysis.unseen),
@@ -365,7 +358,7 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
         doubts_labels=isinstance(method, Consensus) and doubts_labels(method),
     )
     return Diagnosis(
-        members=members,
+        members=_member_report(data, labels, fused, verdict, confused),
         answers=estimates.answers,
         counts=believed,
         classes=data.classes,
@@ -382,20 +375,13 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
 
 
 def _member_report(
-    data: Predictions,
-    answers: HardAnswers,
-    fused: IntArray,
-    *,
-    influence: FloatArray,
-    estimates: Estimates,
-    kappa: FloatArray,
-    confused: FloatArray,
+    data: Predictions, answers: HardAnswers, fused: IntArray, verdict: Verdict, confused: FloatArray
 ) -> Table:
     def count(weights: npt.NDArray[np.bool_] | None = None) -> IntArray:
         return np.bincount(answers.members, weights=weights, minlength=data.n_members).astype(np.intp)
 
     n_answers, agrees, is_dissent = count(), fused[answers.items] == answers.labels, _dissents(answers, data)
-    found, is_known = estimates.members, n_answers >= min(FEWEST_ANSWERS, data.n_items)
+    found, is_known = verdict.estimates.members, n_answers >= min(FEWEST_ANSWERS, data.n_items)
     return Table(
         {
             "member": [str(name) for name in data.members],
@@ -404,10 +390,10 @@ def _member_report(
             "estimated accuracy": np.where(is_known, [one.value for one in found], np.nan).tolist(),
             "from": [one.low for one in found],
             "to": [one.high for one in found],
-            **({"measured": [one.is_measured for one in found]} if estimates.has_labels else {}),
-            "influence": influence.tolist(),
+            **({"measured": [one.is_measured for one in found]} if verdict.estimates.has_labels else {}),
+            "influence": verdict.influence.tolist(),
             "agreement": ratio(count(agrees), n_answers).tolist(),
-            "kappa": kappa.tolist(),
+            "kappa": verdict.agreement.by_member.tolist(),
             "dissents": count(is_dissent).tolist(),
             "dissents won": ratio(count(agrees & is_dissent), count(is_dissent)).tolist(),
             **Repeats.of(answers, data.n_members).columns(both_orders=data.both_orders),
@@ -450,6 +436,6 @@ def _counted_confusions(votes: HardAnswers, truth: IntArray, data: Predictions) 
         return None
     counts = np.zeros((data.n_members, data.n_classes, data.n_classes))
     is_labelled = truth[votes.items] >= 0
-    cells = (column[is_labelled] for column in (votes.members, truth[votes.items], votes.labels))
-    np.add.at(counts, tuple(cells), 1)
+    cells = votes.members[is_labelled], truth[votes.items[is_labelled]], votes.labels[is_labelled]
+    np.add.at(counts, cells, 1)
     return counts

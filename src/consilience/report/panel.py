@@ -185,7 +185,9 @@ class MemberSection:
         truth, n_members = analysis.measurable, analysis.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
         self.n_votes = np.bincount(votes.members, minlength=n_members)
-        of_members = zip(self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.members, strict=True)
+        of_members = zip(
+            self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.estimates.members, strict=True
+        )
         self.accuracies = [found._replace(value=value) for value, found in of_members]  # none of very few answers
         self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
         belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)  # in what each voted for
@@ -219,7 +221,7 @@ class MemberSection:
             "member": member,
             "answers": int(self.n_answers[member]),
             **accuracy(self.accuracies[member]),
-            **{name: rounded(shares[member]) for name, shares in self.coverage._asdict().items()},
+            **{name: rounded(shares[member]) for name, shares in self.coverage.items()},
             "quality": rounded(self.quality[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
             "ece": None if scores is None else rounded(scores["ece"]),
