@@ -86,14 +86,13 @@ class PanelAgreement:
             return "No item has two answers, so nothing can be said of agreement."
         if np.isnan(self.alpha.value):
             return "All answers name the same class, so nothing can be said of agreement beyond chance."
+        ratings = self.ordinal_alpha
+        before = "" if ratings is None else f"{ratings.text('.2f')} as ratings, as plain classes "
         return (
             "Agreement beyond chance (0: as by chance, 1: all agree): Krippendorff's alpha "
-            f"{self._ordinal()}{_between(self.alpha)}, Fleiss' kappa {_between(self.fleiss_kappa)}; "
+            f"{before}{self.alpha.text('.2f')}, Fleiss' kappa {self.fleiss_kappa.text('.2f')}; "
             "guides for annotation ask for 0.8, at least 0.667"
         )
-
-    def _ordinal(self) -> str:
-        return "" if self.ordinal_alpha is None else f"{_between(self.ordinal_alpha)} as ratings, as plain classes "
 
     def __repr__(self) -> str:
         """The table, and what it rests on."""
@@ -259,12 +258,6 @@ def _by_member(answers: HardAnswers, counted: _Items, n_members: int) -> FloatAr
     is_known = n_paired - by_chance > 1e-9 * n_paired
     found = np.where(is_known, (same - by_chance) / np.where(is_known, n_paired - by_chance, 1), np.nan)
     return np.where(own.any(axis=1), found, np.nan)
-
-
-def _between(estimate: Estimate) -> str:
-    if np.isnan(estimate.low):
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
 # ---- pairs of members -----------------------------------------------------------------------------------
