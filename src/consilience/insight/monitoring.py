@@ -35,7 +35,7 @@ from consilience.insight.drift import (
     drift,
     numbers_of,
 )
-from consilience.insight.warnings import FALLEN, Warned
+from consilience.insight.warnings import FALLEN, TELLING, Warned
 from consilience.passes.reader import lies_on_cluster, read_anywhere
 from consilience.system.arrays import FloatArray, IntArray, is_array, position_of_largest
 from consilience.system.atomic import whole_file
@@ -343,18 +343,15 @@ def _who_stopped(before: Sequence[Seen], after: Sequence[Seen], first: int, memb
     """A sentence for each member who answers nothing in some windows; the first of `after` has the number `first`."""
     n_items = np.array([part.n_items for part in before])
     usual = n_items @ np.stack([part.answered for part in before]) / n_items.sum()
+    expected = np.outer([part.n_items for part in after], usual)  # (windows, members)
+    is_silent = (np.stack([part.answered for part in after]) == 0) & (expected >= EXPECTED)
     told = []
-    for place, name in enumerate(members):
-        silent = [
-            first + number
-            for number, part in enumerate(after)
-            if part.answered[place] == 0 and usual[place] * part.n_items >= EXPECTED
-        ]
-        if silent:
-            told.append(
-                f"member {str(name)!r} answers no item {_when(silent, first + len(after) - 1)}; before, it answered "
-                f"{usual[place]:.0%}. Next: find out why; meanwhile the others are fused without it"
-            )
+    for place in np.flatnonzero(is_silent.any(axis=0)).tolist():
+        when = _when((first + np.flatnonzero(is_silent[:, place])).tolist(), first + len(after) - 1)
+        told.append(
+            f"member {str(members[place])!r} answers no item {when}; before, it answered {usual[place]:.0%}. "
+            "Next: find out why; meanwhile the others are fused without it"
+        )
     return told
 
 
@@ -421,8 +418,7 @@ def _changed(kind: str, seen: Seen, tested: DriftTest, usual: ItemNumbers) -> st
 # ---- one panel and a reference --------------------------------------------------------------------------
 
 FALSE_ALARMS = 0.01  # the rate of the test
-
-MOST_MEASURED = 10
+MOST_MEASURED = 10  # so many members are told as measured
 
 
 @final
@@ -473,14 +469,10 @@ class Since:
         then, now = self.fused
         if not then - now > FALLEN:
             return []
-        return [
-            Warned(
-                finding="the fused answer is probably right on fewer items than in the reference, by 5 points or more",
-                because=f"it is estimated to be right on {now:.0%}, and on {then:.0%} there; the loss may be larger",
-                advice="Before you use it, label some of these items drawn at random, 50 say: they tell how often it "
-                "is right, and correct it",
-            )
-        ]
+        finding = "the fused answer is probably right on fewer items than in the reference, by 5 points or more"
+        advice = f"Before you use it, label some of these items drawn at random, {TELLING}"
+        because = f"it is estimated to be right on {now:.0%}, and on {then:.0%} there; the loss may be larger"
+        return [Warned(finding, advice, because)]
 
     def _doubt(self, kind: str) -> str:
         p_value = self.p_values[kind]
