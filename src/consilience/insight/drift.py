@@ -69,13 +69,11 @@ def numbers_of(data: Predictions) -> ItemNumbers:
     agreement = _by_member(data, members[has_others], items[has_others], shared)
     with np.errstate(invalid="ignore"):
         shares = counts / n_votes[:, None]
-    parts = {AGREEMENT: agreement, SHARES: shares, CONFIDENCE: _confidence(data)}
-    member_names = data.members if data.n_members <= MOST_APART else [ALL_MEMBERS]
-    names = {AGREEMENT: member_names, SHARES: data.classes, CONFIDENCE: member_names}
+    whose = data.members if data.n_members <= MOST_APART else [ALL_MEMBERS]
     return ItemNumbers(
-        np.concatenate(list(parts.values()), axis=1),
-        np.repeat(list(parts), [part.shape[1] for part in parts.values()]),
-        [name for kind in parts for name in names[kind]],
+        np.concatenate([agreement, shares, _confidence(data)], axis=1),
+        np.repeat(KINDS, [len(whose), data.n_classes, len(whose)]),
+        [*whose, *data.classes, *whose],
     )
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, islice, pairwise, repeat
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -199,7 +199,7 @@ LEAST_ITEMS = 10  # of fewer items nothing can be said
 
 NONE_LEFT = object()
 
-Window = tuple[Predictions, "IntArray | None"]
+Window = tuple[Predictions, IntArray | None]
 """The predictions of a window, and what is known of the truth."""
 
 
@@ -238,16 +238,16 @@ def _batches(stream: Any, labels: Any) -> Iterator[Window]:
             f"items in each window; got a {type(stream).__name__}"
         )
     first: Predictions | None = None
-    some_labels = None if labels is None else iter(labels)
+    some_labels = repeat(None) if labels is None else iter(labels)
     for place, batch in enumerate(stream):
         data = as_single_items(batch) if first is None else on_axes_of(first, batch, f"batch {place}")
         first = data if first is None else first
         if data.n_items < LEAST_ITEMS:
             raise InvalidPredictions(f"batch {place} must have at least {LEAST_ITEMS} items; got {data.n_items}")
-        own = NONE_LEFT if some_labels is None else next(some_labels, NONE_LEFT)
-        if own is NONE_LEFT and some_labels is not None:
+        own = next(some_labels, NONE_LEFT)
+        if own is NONE_LEFT:
             raise InvalidPredictions(f"labels must have an entry for each batch; got {place}")
-        yield data, None if own is NONE_LEFT else known_labels(own, data.axes)
+        yield data, known_labels(own, data.axes)
 
 
 class Seen(NamedTuple):

@@ -18,7 +18,7 @@ from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions
 from consilience.system.arrays import FloatArray, IntArray, plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -116,7 +116,6 @@ def prevalence(
     >>> found.votes.tolist(), found.shares.round(3).tolist()
     ([0.75, 0.25], [0.929, 0.071])
     """
-    method = given_or_consensus(aggregator)
     check_number("n_bootstrap", n_bootstrap, integer=True)
     check_number("seed", seed, integer=True)
     check_number("level", level, most=1)
@@ -124,12 +123,10 @@ def prevalence(
         raise ValueError(f"level must be between 0 and 1; got {level}")
     if labels is not None and confusion is not None:
         raise ValueError("either labels or confusion may tell how members err; got both")
-    looked = look_at(predictions, labels)
-    labels = looked.labels(labels)
-    analysis = Analysis(looked.predictions, looked.prepared(method))
+    analysis = Analysis.of(predictions, labels, aggregator=aggregator)
     data, posterior = analysis.predictions, to_numpy(analysis.posterior).astype(np.float64, copy=False)
     answers = labels_of(data.harden())
-    raters, source = _raters(analysis, answers, posterior, labels, confusion)
+    raters, source = _raters(analysis, answers, posterior, confusion, has_labels=labels is not None)
     counts, rates = raters(np.ones(data.n_items), None)
     _check_classes_differ(rates, data.classes)
     rng = np.random.default_rng(seed)
@@ -189,12 +186,12 @@ def _posterior(posterior: FloatArray, truth: IntArray) -> Raters:
 
 
 def _raters(
-    analysis: Analysis, answers: HardAnswers, posterior: FloatArray, labels: Any, confusion: Any
+    analysis: Analysis, answers: HardAnswers, posterior: FloatArray, confusion: Any, *, has_labels: bool
 ) -> tuple[Raters, str]:
     """Who is asked, and in words how it is known how they err."""
     data, method = analysis.predictions, analysis.method
-    if labels is not None:
-        truth = analysis.truth(labels)
+    if has_labels:
+        truth = analysis.measurable
         missing = sorted(set(range(data.n_classes)) - set(truth.tolist()))
         if missing:
             raise InvalidPredictions(
