@@ -46,9 +46,9 @@ def by_predictions(verb: Callable[Arguments, Returned]) -> Callable[Arguments, R
 
     @wraps(verb)
     def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
-        others = [item for item in options.items() if item[0] != its_name]
-        for name, value in [*zip(parameters, args, strict=False), *others]:
-            if isinstance(value, AbstractAggregator):
+        given = dict(zip(parameters, args, strict=False)) | options
+        for name, value in given.items():
+            if isinstance(value, AbstractAggregator) and name != its_name:
                 raise TypeError(
                     f"{verb.__name__} takes the {its_name} by name: {verb.__name__}({needed}, …, {its_name}=…); "
                     f"got {type(value).__name__} in the place of the {name}"

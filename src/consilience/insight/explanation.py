@@ -138,13 +138,13 @@ def explain(
 
 
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:
-    order = np.argsort(-log_posterior, kind="stable")
+    first, second = np.argsort(-log_posterior, kind="stable")[:2].tolist()
     if against is None:
-        return int(order[0]), int(order[1])
+        return first, second
     other = one.axes.classes.find(against)
     if other is None:
         raise ValueError(f"against must be one of the classes {some(one.classes)}; got {against!r}")
-    return int(order[0] if order[0] != other else order[1]), other
+    return (second if first == other else first), other
 
 
 FEWEST_EXPLAINED, MOST_EXPLAINED = 5, 20
