@@ -43,6 +43,8 @@ from consilience.passes.reader import Reader
 from consilience.system.arrays import Array, FloatArray, IntArray, position_of_largest, to_numpy
 from consilience.system.tables import Table
 
+MOST_KEPT = 40  # how many explanations are kept for a second use. In a large crowd each one is large.
+
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
@@ -157,6 +159,7 @@ class Analysis:
         if self.is_fitted_here:  # then the classes keep their order, and with it what options were swapped
             self.predictions.both_orders = predictions.both_orders
         self._known, self._labels, self.class_shares = known, labels, class_shares
+        self._explanations: dict[tuple[int, Any], Explanation] = {}  # by the item and the class that it is against
 
     @classmethod
     def of(
@@ -171,7 +174,8 @@ class Analysis:
         """What a method, or `Consensus`, says of whatever `Predictions` takes; of a large cluster, of a sample."""
         method = given_or_consensus(aggregator, class_shares)
         looked = look_at(predictions, known, labels)
-        method = looked.prepared(method, known)
+        if looked.places is not None and not hasattr(method, "members_"):
+            method = looked.fitted(method, known)  # to all items, not to those that are looked at
         return cls(looked.predictions, method, looked.labels(known), looked.labels(labels), class_shares)
 
     @cached_property
@@ -263,8 +267,11 @@ class Analysis:
         if not len(items):
             return
         taken = self.predictions.take(items)
-        for name, rival in zip(taken.items, against, strict=True):
-            yield explain(taken, name, aggregator=self.method, against=rival)
+        for place, name, rival in zip(items.tolist(), taken.items, against, strict=True):
+            why = self._explanations.get((place, rival)) or explain(taken, name, aggregator=self.method, against=rival)
+            if len(self._explanations) < 2 * MOST_KEPT:  # each under two keys
+                self._explanations |= {(place, rival): why, (place, why.runner_up): why}
+            yield why
 
 
 @by_predictions

@@ -78,8 +78,7 @@ def answers(
     """
     check_number("review_share", review_share, most=1)
     method = given_or_consensus(aggregator, class_shares)
-    data = all_items(predictions, "fit an aggregator, and store its posterior_ there")
-    analysis = Analysis(data, method, labels, class_shares=class_shares)
+    analysis = Analysis(all_items(predictions), method, labels, class_shares=class_shares)
     posterior = analysis.method.posterior_ if analysis.is_fitted_here else analysis.posterior
     return answers_under(analysis, to_numpy(posterior), review_share)
 

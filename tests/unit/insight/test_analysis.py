@@ -1,10 +1,13 @@
 """An analysis says what the functions say that it stands for, and computes each part once."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.analysis import Analysis
+from consilience.insight import analysis as module
+from consilience.insight.analysis import MOST_KEPT, Analysis
 
 from simulate import named, softmax_members
 
@@ -53,10 +56,22 @@ def test_truths_are_positions_of_the_fitted_classes(predictions):
     assert analysis.truth(None).tolist() == [-1, -1]
 
 
-def test_explanations_are_those_of_each_item_alone(predictions):
+def test_the_first_explanations_are_made_once(predictions, monkeypatch):
+    counts = Counter()
+
+    def counting(some, item, *, aggregator, against):
+        counts[item] += 1
+        return cs.explain(some, item, against=against, aggregator=aggregator)
+
+    monkeypatch.setattr(module, "explain", counting)
     method = cs.DawidSkene(tol=None).fit(predictions)
-    analysis = Analysis(predictions, method)
-    first, other = analysis.explanations(np.array([7, 3]), [None, "fox"])
-    assert repr(first) == repr(cs.explain(predictions, 7, aggregator=method))
-    assert repr(other) == repr(cs.explain(predictions, 3, against="fox", aggregator=method))
-    assert list(analysis.explanations(np.arange(0), [])) == []
+    analysis, items = Analysis(predictions, method), np.arange(MOST_KEPT + 1)[::-1]
+    first = list(analysis.explanations(items, [None] * len(items)))
+    again = list(analysis.explanations(items, [None] * len(items)))
+    assert [why.item for why in first] == items.tolist()
+    assert all(why is same for why, same in zip(first[:MOST_KEPT], again[:MOST_KEPT], strict=True))
+    assert [item for item, count in counts.items() if count > 1] == [items[MOST_KEPT]]
+    assert repr(first[3]) == repr(cs.explain(predictions, int(items[3]), aggregator=method))
+    (other,) = analysis.explanations(items[:1], ["fox"])
+    assert repr(other) == repr(cs.explain(predictions, int(items[0]), against="fox", aggregator=method))
+    assert list(analysis.explanations(items[:0], [])) == []
