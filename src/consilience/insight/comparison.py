@@ -15,7 +15,7 @@ from consilience.aggregators.registry import commands, variants
 from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions
-from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import COVERAGE, estimate_accuracies
 from consilience.insight.agreement import labels_of
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.verdict import LEAST_VOTED, one_of
@@ -25,6 +25,9 @@ from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 NOT_TOLD, NOTHING = "cannot be told apart without labels", float("nan")
+
+FIRST = ("method", "accuracy", "from", "to", "behind", "behind from", "behind to", "verdict")
+"""The first columns."""
 
 ENOUGH_RANKED = 10
 """Members with fewer votes that count are not ranked, unless all have fewer: whether one vote is right is chance."""
@@ -101,7 +104,11 @@ def compare(
     if asked.truth is None:
         believer = believer or looked.fitted(Consensus(class_shares=class_shares))
         answers = {name: own.labels for name, own in candidates.items()}
-        rows = _unranked(rows, estimate_accuracies(asked.predictions, believer, answers))
+        believed = estimate_accuracies(asked.predictions, believer, answers).answers
+        highest = max(found.low for found in believed.values())
+        for row in rows:
+            found = believed[row["method"]]
+            row |= {"from": found.low, "to": found.high, "verdict": "worse" if found.high < highest else NOT_TOLD}
     else:
         for name, place in asked.best_and_median().items() if aggregators is None else ():
             candidates[name] = asked.member(place)
@@ -109,7 +116,8 @@ def compare(
             of = {"member": str(asked.predictions.members[place])}
             rows.append({"method": name, **asked.row(candidates[name], n_bins), **run, **of})
         rows = asked.ranked(rows, candidates)
-    return Table({column: [row[column] for row in rows] for column in rows[0]})
+    columns = sorted(rows[0], key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    return Table({column: [row[column] for row in rows] for column in columns})
 
 
 class Candidate(NamedTuple):
@@ -187,7 +195,7 @@ class _Asked(NamedTuple):
         else:
             scores = score(own.rows[is_known], truth, n_bins=n_bins)
         low, high = wilson(scores["accuracy"], len(truth), COVERAGE)
-        return {"accuracy": scores["accuracy"], "from": low, "to": high, **scores}
+        return {**scores, "from": low, "to": high}
 
     def ranked(self, rows: list[dict[str, Any]], candidates: Mapping[str, Candidate]) -> list[dict[str, Any]]:
         """The rows, the best first, and how far each is behind it on the items that both answer."""
@@ -195,24 +203,15 @@ class _Asked(NamedTuple):
             rows, key=lambda row: (-np.nan_to_num(row["accuracy"], nan=-1.0), np.nan_to_num(row["nll"], nan=np.inf))
         )
         level = one_of(max(len(rows) - 1, 1))
-        best, *others = (self._is_right(candidates[row["method"]]) for row in rows)
-        leads = [Estimate(NOTHING, NOTHING, NOTHING)]
-        for own in others:
+        best = self._is_right(candidates[rows[0]["method"]])
+        for row in rows:
+            own, lead = self._is_right(candidates[row["method"]]), Estimate(NOTHING, NOTHING, NOTHING)
             is_common = (best >= 0) & (own >= 0)
-            leads.append(
-                paired_difference(best[is_common] > 0, own[is_common] > 0, level) if is_common.any() else leads[0]
-            )
-        return [
-            {
-                **{name: row[name] for name in ("method", "accuracy", "from", "to")},
-                "behind": lead.value,
-                "behind from": lead.low,
-                "behind to": lead.high,
-                "verdict": "best" if row is rows[0] else "worse" if lead.low > 0 else "not told apart",
-                **row,
-            }
-            for row, lead in zip(rows, leads, strict=True)
-        ]
+            if row is not rows[0] and is_common.any():
+                lead = paired_difference(best[is_common] > 0, own[is_common] > 0, level)
+            row |= {"behind": lead.value, "behind from": lead.low, "behind to": lead.high}
+            row["verdict"] = "best" if row is rows[0] else "worse" if lead.low > 0 else "not told apart"
+        return rows
 
     def _is_right(self, own: Candidate) -> IntArray:
         """Whether somebody is right on each item (items,): 1 or 0; -1 where it has no answer, or there is no label."""
@@ -220,22 +219,6 @@ class _Asked(NamedTuple):
         is_right = np.full(len(self.truth), -1)
         is_right[own.items] = own.labels == self.truth[own.items]
         return np.where(self.truth >= 0, is_right, -1)
-
-
-def _unranked(rows: list[dict[str, Any]], estimates: Estimates) -> list[dict[str, Any]]:
-    """The rows of methods with the intervals of what is believed of them."""
-    found = estimates.answers
-    highest = max(one.low for one in found.values())
-    return [
-        {
-            "method": row["method"],
-            "from": (own := found[row["method"]]).low,
-            "to": own.high,
-            "verdict": "worse" if own.high < highest else NOT_TOLD,
-            **row,
-        }
-        for row in rows
-    ]
 
 
 def _named(
