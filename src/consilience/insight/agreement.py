@@ -404,8 +404,7 @@ class Repeats(NamedTuple):
     @classmethod
     def of(cls, answers: HardAnswers, n_members: int) -> Repeats:
         """Count them. Answers are sorted by item and member, and those of one pair stand as they were given."""
-        order = np.lexsort((answers.members, answers.items))
-        items, members, labels = answers.items[order], answers.members[order], answers.labels[order]
+        items, members, labels = answers.items, answers.members, answers.labels
         is_first = np.append(True, (items[1:] != items[:-1]) | (members[1:] != members[:-1]))[: len(items)]
         starts, group = np.flatnonzero(is_first), np.cumsum(is_first) - 1
         n_answers, owners = np.bincount(group, minlength=len(starts)), members[starts]

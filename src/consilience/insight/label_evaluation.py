@@ -110,14 +110,12 @@ def value_of_labels(
     """
     if aggregator is not None and not isinstance(aggregator, Consensus):
         raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
-    if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
-        raise ValueError(f"n_folds must be a whole number of at least 2; got {n_folds!r}")
+    check_number("n_folds", n_folds, least=2, integer=True)
     check_number("seed", seed, integer=True)
     looked = look_at(predictions, labels)
     data = looked.predictions
     items, targets = _known(looked.labels(labels), data)
     model = looked.fitted(aggregator or Consensus())
-    assert isinstance(model, Consensus)  # noqa: S101 - a copy is of the same kind
     order = _order(data.take(items), to_numpy(model.predict_proba(data.take(items))), targets)
     items, targets = items[order], targets[order]
     rng = np.random.default_rng(seed)
@@ -182,8 +180,7 @@ def _order(labelled: Predictions, answers: FloatArray, targets: FloatArray) -> I
 
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
     """The mean difference of each metric, with a bootstrap interval; that of accuracy knows what few items can tell."""
-    ends = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    rows = np.column_stack([scores.mean(axis=0), *ends]).tolist()
-    found = {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}
-    paired = paired_difference(scores[:, 0] > 0, scores[:, 0] < 0, LEVEL)
-    return found | {METRICS[0]: Estimate(found[METRICS[0]].value, paired.low, paired.high)}
+    low, high = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low[0], high[0] = paired_difference(scores[:, 0] > 0, scores[:, 0] < 0, LEVEL)[1:]
+    rows = np.column_stack([scores.mean(axis=0), low, high]).tolist()
+    return {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}
