@@ -80,17 +80,10 @@ def compare(
     """
     looked = look_at(predictions, known, labels)
     asked = _Asked.of(looked.predictions, looked.labels(known), looked.labels(labels))
-    if aggregators is None:
-        kinds = (
-            kind() if kind is not Consensus else Consensus(class_shares=class_shares) for kind in commands().values()
-        )
-        methods = variants(kinds, looked.predictions)
-    else:
-        methods = _named(aggregators, class_shares)
     rows: list[dict[str, Any]] = []
     candidates: dict[str, Candidate] = {}
     believer: Consensus | None = None
-    for name, aggregator in methods.items():
+    for name, aggregator in _methods(aggregators, looked.predictions, class_shares).items():
         started = time.perf_counter()
         fitted = looked.fitted(aggregator, known)
         seconds = time.perf_counter() - started
@@ -221,10 +214,12 @@ class _Asked(NamedTuple):
         return np.where(self.truth >= 0, is_right, -1)
 
 
-def _named(
-    aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator], class_shares: Any
-) -> dict[str, AbstractAggregator]:
-    """The methods by the names given, or by how they print; of those that print alike the second ends in (2)."""
+def _methods(aggregators: Any, predictions: Predictions, class_shares: Any) -> dict[str, AbstractAggregator]:
+    """Those given by their names or how they print, the second of two alike with (2); by default all that apply."""
+    if aggregators is None:
+        every = commands().values()
+        own = (Consensus(class_shares=class_shares) if kind is Consensus else kind() for kind in every)
+        return variants(own, predictions)
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         raise TypeError(f"aggregators must be a list or a mapping of methods; got {type(aggregators).__name__}")
     if not aggregators:
