@@ -25,8 +25,7 @@ from benchmarks.quality.estimates import accuracies, fused, whole_answers
 from benchmarks.quality.families import side_of
 from benchmarks.quality.panel import AS_IT_IS, Panel, read, take
 from consilience.insight.accuracy.estimates import log_odds, voters_of
-from consilience.insight.monitoring.drift import drift
-from consilience.insight.monitoring.windows import numbers_of
+from consilience.insight.drift import drift, numbers_of
 
 RATES = (0.01, 0.05, 0.1)
 

@@ -27,6 +27,9 @@ from consilience.system.arrays import to_numpy
 
 SHARES = (0.05, 0.1, 0.2, 0.3)
 
+OFF = 1.5
+"""How many times too many or too few are a number that one should not say."""
+
 LEAST = 10
 """Of fewer items there is no rate to speak of."""
 
@@ -87,6 +90,15 @@ def group_line(name: str, panels: list[Judged]) -> str:
     return f"{name:<24}{share:>8.3f}{wrong:>8.3f}{believed:>12.3f}{len(enough):>9}"
 
 
+def sum_line(name: str, panels: list[Judged]) -> str:
+    """How many times as many items of a group are wrong by their confidence as are in truth, from panel to panel."""
+    groups = [(own, group) for own in panels if (group := GROUPS[name](own)).sum() >= LEAST]
+    times = [(1 - own.confidence[group]).sum() / max(own.wrong[group].sum(), 1) for own, group in groups]
+    off = mean([(own.family, not 1 / OFF <= one <= OFF) for (own, _), one in zip(groups, times, strict=True)])
+    ends = "".join(f"{end:>8.2f}" for end in np.quantile(times, [0.05, 0.5, 0.95]))
+    return f"{name:<24}{ends}{off:>12.3f}{len(groups):>9}"
+
+
 def order_line(name: str, panels: list[Judged]) -> str:
     """Of the first items in an order: how many are wrong, and how many of all wrong answers these are."""
     cells = ""
@@ -115,6 +127,10 @@ def main() -> None:
         "",
         f"{'':<24}{'share':>8}{'wrong':>8}{'believed':>12}{'panels':>9}",
         *(group_line(name, panels) for name in GROUPS),
+        "",
+        "wrong items by the confidence over those in truth: how many times as many, in panels from low to high",
+        f"{'':<24}{'5%':>8}{'median':>8}{'95%':>8}{f'off {OFF:g}x':>12}{'panels':>9}",
+        *(sum_line(name, panels) for name in ("all", "to review")),
         "",
         "the first items in an order: how many are wrong, and the part of all wrong answers that these are",
         f"{'':<40}" + "".join(f"{f'{share:.0%}':>9}{'found':>7}" for share in SHARES),

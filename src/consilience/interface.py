@@ -20,7 +20,7 @@ from consilience.insight.answers import answers as answers
 from consilience.insight.comparison import compare as compare
 from consilience.insight.explanation import explain as explain
 from consilience.insight.label_evaluation import value_of_labels as value_of_labels
-from consilience.insight.monitoring.monitor import monitor as monitor
+from consilience.insight.monitoring import monitor as monitor
 from consilience.insight.prevalence import prevalence as prevalence
 from consilience.insight.suggestion import suggest as suggest
 from consilience.metrics import evaluate as evaluate

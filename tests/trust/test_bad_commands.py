@@ -266,7 +266,7 @@ COMMANDS = [
     ("report ok.npy -o page.pdf", "output", "one of .html", "got 'page.pdf'"),
     ("report ok.npy -o no/page.html", "output", "directory must exist", "does not"),
     ("report partly.npy -o page.html", "partly.npy", "NaN for every class", "NaN for 1 of 3"),
-    ("export ok.npy -o x.onnx", "ok.npy", "consilience saved", "one array"),
+    ("export ok.npy -o x.onnx", "ok.npy", "consilience saved", "is not"),
     ("export pair.npz -o x.onnx", "pair.npz", "consilience saved", "is not"),
     ("export model.npz -o x.txt", "output", "one of .onnx", "got 'x.txt'"),
     ("export folder.csv -o x.onnx", "folder.csv", "expected a file", "is a directory"),

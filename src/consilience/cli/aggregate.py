@@ -74,12 +74,14 @@ def command(
 
 
 def _say_what_to_review(answers: Table, *, is_bounded: bool) -> None:
-    """How many items somebody should look at, and how many of these are wrong if the confidence is right."""
-    wrong = [1 - sure for sure, why in zip(answers["confidence"], answers["review"], strict=True) if why]
-    if wrong:
+    """How many items somebody should look at.
+
+    How many of these are wrong is not said: by their confidence it would be 1.5 times too many, or too few, on one real
+    panel in five (`results/review.txt`), and more often where members give votes alone.
+    """
+    if named := sum(why != "" for why in answers["review"]):
         fewer = "" if is_bounded else "; --review-share .1 names the least sure tenth alone"
-        named = f"{len(wrong):,} of {len(answers):,} items"
-        screen.print_text(f"To review: {named}; by their confidence, about {sum(wrong):,.0f} of these are wrong{fewer}")
+        screen.print_text(f"To review: {named:,} of {len(answers):,} items; only labels tell how many are wrong{fewer}")
 
 
 def _say_what_is_not_written(output: Path | None, analysis: Analysis) -> None:

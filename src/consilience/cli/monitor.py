@@ -6,7 +6,7 @@ from typing import Any
 from consilience.cli import screen
 from consilience.cli.inputs import Given
 from consilience.cli.outputs import check_outputs
-from consilience.insight.monitoring.monitor import monitor
+from consilience.insight.monitoring import monitor
 from consilience.system.tables import Table
 
 

@@ -18,10 +18,8 @@ from consilience.metrics.scores import Estimate, wilson
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
 
-AGREEMENT_LEVEL = 0.95  # of the intervals
-
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
-
+AGREEMENT_LEVEL = 0.95  # of the intervals
 NEVER_SEEN = 3  # what was not seen on n items happens on fewer than 3 / n of them, with 95 % confidence
 
 
@@ -88,14 +86,13 @@ class PanelAgreement:
             return "No item has two answers, so nothing can be said of agreement."
         if np.isnan(self.alpha.value):
             return "All answers name the same class, so nothing can be said of agreement beyond chance."
+        ratings = self.ordinal_alpha
+        before = "" if ratings is None else f"{ratings.text('.2f')} as ratings, as plain classes "
         return (
             "Agreement beyond chance (0: as by chance, 1: all agree): Krippendorff's alpha "
-            f"{self._ordinal()}{_between(self.alpha)}, Fleiss' kappa {_between(self.fleiss_kappa)}; "
+            f"{before}{self.alpha.text('.2f')}, Fleiss' kappa {self.fleiss_kappa.text('.2f')}; "
             "guides for annotation ask for 0.8, at least 0.667"
         )
-
-    def _ordinal(self) -> str:
-        return "" if self.ordinal_alpha is None else f"{_between(self.ordinal_alpha)} as ratings, as plain classes "
 
     def __repr__(self) -> str:
         """The table, and what it rests on."""
@@ -169,35 +166,33 @@ class _Items(NamedTuple):
 
 def _krippendorff(items: _Items) -> Estimate:
     """Alpha: one minus observed over expected disagreement, where each answer weighs the same."""
-    if not len(items.same):
-        return UNKNOWN
     counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
-    total, wrong = n_answers.sum(), n_answers * (1 - items.same)
-    shares = counts.sum(axis=0) / total
-    observed, even = wrong.sum() / total, shares @ shares
-    if even > 1 - 1e-12:
-        return UNKNOWN
-    of_observed = (wrong - observed * n_answers) / total
-    of_expected = -2 * (counts @ shares - even * n_answers) / total
-    # Answers are drawn without replacement: an answer does not meet itself.
-    return _one_minus_ratio(observed, (1 - even) * total / (total - 1), of_observed, of_expected / (1 - even))
+    shares = counts.sum(axis=0) / max(n_answers.sum(), 1)
+    even = shares @ shares
+    return _alpha(n_answers * (1 - items.same), n_answers, 1 - even, -2 * (counts @ shares - even * n_answers))
 
 
 def _ordinal(items: _Items) -> Estimate:
     """Alpha of ordered classes: the distance of two is that of their mean ranks among all answers that meet another."""
     counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
-    of_class, total = counts.sum(axis=0), n_answers.sum()
+    of_class, total = counts.sum(axis=0), max(n_answers.sum(), 1)
     ranks = np.cumsum(of_class) - of_class / 2
-    ranks -= of_class @ ranks / max(total, 1)
-    spread = of_class @ ranks**2 / max(total, 1)
-    if spread <= 0:  # one class, or no item with two answers
-        return UNKNOWN
+    ranks -= of_class @ ranks / total
     sums, squares = counts @ ranks, counts @ ranks**2  # of each item
     wrong = 2 * (n_answers * squares - sums**2) / (n_answers - 1)  # what its pairs are apart, as `_krippendorff` counts
+    spread = of_class @ ranks**2 / total
+    return _alpha(wrong, n_answers, 2 * spread, 2 * (squares - spread * n_answers))
+
+
+def _alpha(wrong: FloatArray, n_answers: FloatArray, by_chance: float, of_chance: FloatArray) -> Estimate:
+    """One minus observed over expected disagreement, given those of each item, and how it moves the expected one."""
+    if not len(wrong) or by_chance <= 1e-12:  # no item has two answers, or all are of one class
+        return UNKNOWN
+    total = n_answers.sum()
     observed = wrong.sum() / total
-    of_observed = (wrong - observed * n_answers) / total
-    of_expected = (squares - spread * n_answers) / (total * spread)
-    return _one_minus_ratio(observed, 2 * spread * total / (total - 1), of_observed, of_expected)
+    # Answers are drawn without replacement: an answer does not meet itself.
+    expected = by_chance * total / (total - 1)
+    return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_chance / (total * by_chance))
 
 
 def _kappas(items: _Items) -> tuple[Estimate, Estimate]:
@@ -263,12 +258,6 @@ def _by_member(answers: HardAnswers, counted: _Items, n_members: int) -> FloatAr
     is_known = n_paired - by_chance > 1e-9 * n_paired
     found = np.where(is_known, (same - by_chance) / np.where(is_known, n_paired - by_chance, 1), np.nan)
     return np.where(own.any(axis=1), found, np.nan)
-
-
-def _between(estimate: Estimate) -> str:
-    if np.isnan(estimate.low):
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
 # ---- pairs of members -----------------------------------------------------------------------------------
@@ -374,31 +363,25 @@ class PairCounts(NamedTuple):
         return np.where(is_enough, np.where(self.same == self.common, 1.0, correlation), 0.0)
 
 
-class Coverage(NamedTuple):
-    """Shares of all items, one entry per member, as Snorkel's `LFAnalysis` has them."""
-
-    coverage: FloatArray  # it answered
-    overlap: FloatArray  # it answered, and so did another member
-    conflict: FloatArray  # it answered, and another member said something else
-
-
 def answered_shares(answers: HardAnswers, n_members: int, n_items: int) -> FloatArray:
     """The share of the items that each member answers (members,), once or several times."""
     return np.bincount(main_answers(answers).members, minlength=n_members) / n_items
 
 
-def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> Coverage:
-    """Count the main answer of each member to each item."""
+def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> dict[str, FloatArray]:
+    """Shares of all items (members,), as Snorkel's `LFAnalysis` has them, by the main answer of each member to each.
+
+    `coverage`: it answered. `overlap`: so did another member. `conflict`: another member said something else.
+    """
     last = main_answers(answers)
     n_answers = np.bincount(last.items, minlength=n_items)
     n_classes = int(last.labels.max(initial=0)) + 1
     kinds = np.unique(last.items * n_classes + last.labels)
     n_kinds = np.bincount(kinds // n_classes, minlength=n_items)
-
-    def share(is_counted: npt.NDArray[np.bool_]) -> FloatArray:
-        return np.bincount(last.members[is_counted[last.items]], minlength=n_members) / n_items
-
-    return Coverage(answered_shares(last, n_members, n_items), share(n_answers > 1), share(n_kinds > 1))
+    counted = {"coverage": n_answers > 0, "overlap": n_answers > 1, "conflict": n_kinds > 1}
+    return {
+        name: np.bincount(last.members[own[last.items]], minlength=n_members) / n_items for name, own in counted.items()
+    }
 
 
 # ---- members with themselves ----------------------------------------------------------------------------
@@ -421,8 +404,7 @@ class Repeats(NamedTuple):
     @classmethod
     def of(cls, answers: HardAnswers, n_members: int) -> Repeats:
         """Count them. Answers are sorted by item and member, and those of one pair stand as they were given."""
-        order = np.lexsort((answers.members, answers.items))
-        items, members, labels = answers.items[order], answers.members[order], answers.labels[order]
+        items, members, labels = answers.items, answers.members, answers.labels
         is_first = np.append(True, (items[1:] != items[:-1]) | (members[1:] != members[:-1]))[: len(items)]
         starts, group = np.flatnonzero(is_first), np.cumsum(is_first) - 1
         n_answers, owners = np.bincount(group, minlength=len(starts)), members[starts]

@@ -20,7 +20,6 @@ from consilience.insight.accuracy.estimates import (
     FUSED_ANSWER,
     LEAST_LABELS,
     AccuracyEstimate,
-    Estimates,
     named_estimates,
     voters_of,
 )
@@ -36,7 +35,7 @@ from consilience.insight.agreement import (
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.explanation import Explanation, explain, explained_items, influence_of
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
-from consilience.insight.monitoring.monitor import Since, since
+from consilience.insight.monitoring import Since, since
 from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
 from consilience.insight.warnings import PanelEvidence, Warned, warnings_of
 from consilience.metrics.scores import wilson
@@ -49,9 +48,7 @@ MOST_KEPT = 40  # how many explanations are kept for a second use. In a large cr
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
-FEWEST_ANSWERS = 5
-"""A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
-
+FEWEST_ANSWERS = 5  # with fewer, a member has no accuracy of its own, only an interval, unless there are no more items
 ENOUGH_LABELS = 20  # with so many labels for each class, confusions are counted on labelled items alone
 
 
@@ -131,14 +128,10 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         """The member report, the verdict, the warnings and the hint."""
-        lines = [
-            repr(self.members),
-            "",
-            *self.verdict.sentences(),
-            *([] if self.since is None else self.since.lines()),
-            *(f"! {warning}" for warning in self.warnings),
-            *([] if self.hint is None else [self.hint.sentence()]),
-        ]
+        lines = [repr(self.members), "", *self.verdict.sentences()]
+        lines += [] if self.since is None else self.since.lines()
+        lines += [f"! {warning}" for warning in self.warnings]
+        lines += [] if self.hint is None else [self.hint.sentence()]
         return "\n".join(lines)
 
 
@@ -167,7 +160,6 @@ class Analysis:
             self.predictions.both_orders = predictions.both_orders
         self._known, self._labels, self.class_shares = known, labels, class_shares
         self._explanations: dict[tuple[int, Any], Explanation] = {}  # by the item and the class that it is against
-        self._seconds: dict[int, Any] = {}
 
     @classmethod
     def of(
@@ -182,7 +174,8 @@ class Analysis:
         """What a method, or `Consensus`, says of whatever `Predictions` takes; of a large cluster, of a sample."""
         method = given_or_consensus(aggregator, class_shares)
         looked = look_at(predictions, known, labels)
-        method = looked.prepared(method, known)
+        if looked.places is not None and not hasattr(method, "members_"):
+            method = looked.fitted(method, known)  # to all items, not to those that are looked at
         return cls(looked.predictions, method, looked.labels(known), looked.labels(labels), class_shares)
 
     @cached_property
@@ -219,9 +212,9 @@ class Analysis:
     @cached_property
     def known(self) -> IntArray:
         """The labels that measure members, who have seen none: class positions, -1 where unknown or not certain."""
-        if self._given is None:
-            return self.measurable
         given = self._given
+        if given is None:
+            return self.measurable
         if given.ndim == 2:
             given = np.where(np.nan_to_num(given).max(axis=1) == 1, np.nan_to_num(given).argmax(axis=1), -1)
         return np.where(self.is_given, given, self.measurable).astype(np.intp)
@@ -244,22 +237,24 @@ class Analysis:
         share = self.gain.after["accuracy"]
         return AccuracyEstimate(share, *wilson(share, self.gain.n_labels, COVERAGE), is_measured=True)
 
+    @property
+    def _corrected(self) -> Consensus | None:
+        """The method, if it is a Consensus that labels have corrected."""
+        return self.method if isinstance(self.method, Consensus) and self.method.correction_ is not None else None
+
     @cached_property
     def gain(self) -> LabelEvaluation | None:
         """What the known labels gained; None if that cannot be estimated, or would take far longer than the fit."""
-        n_labels = int(self.is_given.sum())
-        is_taught = isinstance(self.method, Consensus) and self.method.correction_ is not None
-        if not is_taught or not 2 <= n_labels <= MOST_EVALUATED:
+        if self._corrected is None or not 2 <= self.is_given.sum() <= MOST_EVALUATED:
             return None
-        assert isinstance(self.method, Consensus)  # noqa: S101 - only Consensus is taught
-        return value_of_labels(self.predictions, self._known, aggregator=self.method, n_folds=QUICK_FOLDS)
+        return value_of_labels(self.predictions, self._known, aggregator=self._corrected, n_folds=QUICK_FOLDS)
 
     @cached_property
     def n_changed_by_labels(self) -> int | None:
         """How many answers the known labels changed, of items without one; None if there were none to learn from."""
-        if not isinstance(self.method, Consensus) or self.method.correction_ is None:
+        if self._corrected is None:
             return None
-        untaught = to_numpy(plain_rule(self.method).posterior(self.predictions)).argmax(axis=1)
+        untaught = to_numpy(plain_rule(self._corrected).posterior(self.predictions)).argmax(axis=1)
         return int(((to_numpy(self.posterior).argmax(axis=1) != untaught) & ~self.is_given).sum())
 
     def truth(self, labels: Any) -> IntArray:
@@ -273,12 +268,9 @@ class Analysis:
             return
         taken = self.predictions.take(items)
         for place, name, rival in zip(items.tolist(), taken.items, against, strict=True):
-            key = place, self._seconds.get(place) if rival is None else rival
-            why = self._explanations.get(key) or explain(taken, name, aggregator=self.method, against=rival)
-            if rival is None:
-                self._seconds[place] = why.runner_up
-            if len(self._explanations) < MOST_KEPT:
-                self._explanations[place, why.runner_up] = why
+            why = self._explanations.get((place, rival)) or explain(taken, name, aggregator=self.method, against=rival)
+            if len(self._explanations) < 2 * MOST_KEPT:  # each under two keys
+                self._explanations |= {(place, rival): why, (place, why.runner_up): why}
             yield why
 
 
@@ -333,14 +325,14 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     and nobody says which, it is estimated.
     """
     data, method, posterior = analysis.predictions, analysis.method, analysis.posterior
-    shares = analysis.class_shares
-    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=shares), data)
+    default = Consensus(class_shares=analysis.class_shares)
+    believer = method if isinstance(method, Consensus) else fitted_copy(default, data)
     fused, average = position_of_largest(posterior), position_of_largest(analysis.average)
     answers = {FUSED_ANSWER: fused, "average": average}
     change = Change.of(fused, analysis.average, analysis.unseen, analysis.is_given)
     is_plain = believer is method and not is_taught(method)  # what labels taught is not to estimate accuracies
     voters = voters_of(data, believer, answers, posterior if is_plain else None)
-    estimates = named_estimates(voters, answers, analysis.known, {FUSED_ANSWER: analysis.unseen})
+    estimates = named_estimates(voters, answers, analysis.known, analysis.unseen)
     if analysis.tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
         estimates.answers[FUSED_ANSWER] = analysis.tested
     rows = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
@@ -353,18 +345,12 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     confused = believed if counted is None else counted
     places = explained_items(data)
     influence = influence_of(analysis.explanations(places, [None] * len(places)))
-    members = _member_report(
-        data, labels, fused, influence=influence, estimates=estimates, kappa=beyond_chance.by_member, confused=confused
-    )
     names = [f"member {name}" if name.isdecimal() else name for name in map(str, data.members)]
     by_name = dict(zip(names, voters.votes, strict=False))  # the last votes are of whole answers
     verdict = Verdict(
         names=names,
-        members=estimates.members,
-        kappa=beyond_chance.by_member,
+        estimates=estimates,
         influence=influence,
-        fused=estimates.answers[FUSED_ANSWER],
-        average=estimates.answers["average"],
         agreement=beyond_chance,
         change=change,
         rivals=rivals_of(fused, average, by_name, analysis.unseen),
@@ -379,7 +365,7 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
         doubts_labels=isinstance(method, Consensus) and doubts_labels(method),
     )
     return Diagnosis(
-        members=members,
+        members=_member_report(data, labels, fused, verdict, confused),
         answers=estimates.answers,
         counts=believed,
         classes=data.classes,
@@ -396,20 +382,13 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
 
 
 def _member_report(
-    data: Predictions,
-    answers: HardAnswers,
-    fused: IntArray,
-    *,
-    influence: FloatArray,
-    estimates: Estimates,
-    kappa: FloatArray,
-    confused: FloatArray,
+    data: Predictions, answers: HardAnswers, fused: IntArray, verdict: Verdict, confused: FloatArray
 ) -> Table:
     def count(weights: npt.NDArray[np.bool_] | None = None) -> IntArray:
         return np.bincount(answers.members, weights=weights, minlength=data.n_members).astype(np.intp)
 
     n_answers, agrees, is_dissent = count(), fused[answers.items] == answers.labels, _dissents(answers, data)
-    found, is_known = estimates.members, n_answers >= min(FEWEST_ANSWERS, data.n_items)
+    found, is_known = verdict.estimates.members, n_answers >= min(FEWEST_ANSWERS, data.n_items)
     return Table(
         {
             "member": [str(name) for name in data.members],
@@ -418,10 +397,10 @@ def _member_report(
             "estimated accuracy": np.where(is_known, [one.value for one in found], np.nan).tolist(),
             "from": [one.low for one in found],
             "to": [one.high for one in found],
-            **({"measured": [one.is_measured for one in found]} if estimates.has_labels else {}),
-            "influence": influence.tolist(),
+            **({"measured": [one.is_measured for one in found]} if verdict.estimates.has_labels else {}),
+            "influence": verdict.influence.tolist(),
             "agreement": ratio(count(agrees), n_answers).tolist(),
-            "kappa": kappa.tolist(),
+            "kappa": verdict.agreement.by_member.tolist(),
             "dissents": count(is_dissent).tolist(),
             "dissents won": ratio(count(agrees & is_dissent), count(is_dissent)).tolist(),
             **Repeats.of(answers, data.n_members).columns(both_orders=data.both_orders),
@@ -464,6 +443,6 @@ def _counted_confusions(votes: HardAnswers, truth: IntArray, data: Predictions) 
         return None
     counts = np.zeros((data.n_members, data.n_classes, data.n_classes))
     is_labelled = truth[votes.items] >= 0
-    cells = (column[is_labelled] for column in (votes.members, truth[votes.items], votes.labels))
-    np.add.at(counts, tuple(cells), 1)
+    cells = votes.members[is_labelled], truth[votes.items[is_labelled]], votes.labels[is_labelled]
+    np.add.at(counts, cells, 1)
     return counts

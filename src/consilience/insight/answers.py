@@ -11,7 +11,7 @@ from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.data.tables.told import RATED
-from consilience.insight.agreement import main_answers
+from consilience.insight.agreement import labels_of, main_answers
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus
 from consilience.insight.suggestion import LEAST_RIVAL
@@ -78,8 +78,7 @@ def answers(
     """
     check_number("review_share", review_share, most=1)
     method = given_or_consensus(aggregator, class_shares)
-    data = all_items(predictions, "fit an aggregator, and store its posterior_ there")
-    analysis = Analysis(data, method, labels, class_shares=class_shares)
+    analysis = Analysis(all_items(predictions), method, labels, class_shares=class_shares)
     posterior = analysis.method.posterior_ if analysis.is_fitted_here else analysis.posterior
     return answers_under(analysis, to_numpy(posterior), review_share)
 
@@ -87,11 +86,8 @@ def answers(
 def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1) -> Table:
     """The same, given an analysis, and the posterior (items, classes) that answers."""
     data, chosen, confidence = analysis.predictions, rows.argmax(axis=1), rows.max(axis=1)
-    said, votes = data.harden().hard, data.votes().hard
-    assert said is not None  # noqa: S101 - labels are hard
-    assert votes is not None  # noqa: S101
-    n_answers = np.bincount(main_answers(said).items, minlength=data.n_items)
-    votes = main_answers(votes)
+    n_answers = np.bincount(main_answers(labels_of(data.harden())).items, minlength=data.n_items)
+    votes = main_answers(labels_of(data.votes()))
     is_same = votes.labels == chosen[votes.items]
     n_same = np.bincount(votes.items[is_same], minlength=data.n_items)
     n_other = _most_votes_for_another(votes, chosen, data)
@@ -104,15 +100,10 @@ def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1)
     named = np.flatnonzero(review != "")
     in_order = named[np.argsort(confidence[named], kind="stable")]
     review[in_order[int(review_share * len(rows) + SHARE_ROUNDING) :]] = ""
-    found: tuple[Any, ...] = (
-        np.array(data.classes, dtype=object)[chosen],
-        confidence,
-        n_answers,
-        n_same / np.maximum(n_answers, 1),
-        review,
-    )
+    answer = np.array(data.classes, dtype=object)[chosen]
+    found: list[Any] = [answer, confidence, n_answers, n_same / np.maximum(n_answers, 1), review]
     if data.ordered:
-        found = (*found, *expected_rating(rows, data.classes))
+        found += expected_rating(rows, data.classes)
     return Table({"item": data.items} | {name: own.tolist() for name, own in zip(RATED, found, strict=False)})
 
 

@@ -46,9 +46,9 @@ def by_predictions(verb: Callable[Arguments, Returned]) -> Callable[Arguments, R
 
     @wraps(verb)
     def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
-        others = [item for item in options.items() if item[0] != its_name]
-        for name, value in [*zip(parameters, args, strict=False), *others]:
-            if isinstance(value, AbstractAggregator):
+        given = dict(zip(parameters, args, strict=False)) | options
+        for name, value in given.items():
+            if isinstance(value, AbstractAggregator) and name != its_name:
                 raise TypeError(
                     f"{verb.__name__} takes the {its_name} by name: {verb.__name__}({needed}, …, {its_name}=…); "
                     f"got {type(value).__name__} in the place of the {name}"
@@ -68,10 +68,6 @@ class Looked(NamedTuple):
     def fitted(self, method: Method, labels: Any = None) -> Method:
         """A copy of a method that is fitted to all items."""
         return fitted_copy(method, self.everything, labels)
-
-    def prepared(self, method: AbstractAggregator, labels: Any = None) -> AbstractAggregator:
-        """The method as it is, where all items are here or it is fitted; else a copy that is fitted to all items."""
-        return method if self.places is None or hasattr(method, "members_") else self.fitted(method, labels)
 
     def posterior(self, fitted: AbstractAggregator) -> FloatArray:
         """The posterior (items, classes) of the items here, of a method that was fitted to all."""
@@ -114,7 +110,7 @@ def look_at(predictions: Any, *labels: Any) -> Looked:
     return Looked(everything.take(places), everything, places)
 
 
-def all_items(predictions: Any, instead: str) -> Predictions:
+def all_items(predictions: Any) -> Predictions:
     """All items, for what has to see each of them; raises where they are on a cluster and too many to be brought."""
     if not lies_on_cluster(predictions):
         return as_single_items(predictions)
@@ -123,6 +119,6 @@ def all_items(predictions: Any, instead: str) -> Predictions:
     if n_numbers > MOST_BROUGHT:
         raise InvalidPredictions(
             f"up to {MOST_BROUGHT:,} numbers are brought here from a cluster; {data.n_items:,} items have "
-            f"{n_numbers:,}: {instead}"
+            f"{n_numbers:,}: fit an aggregator, and store its posterior_ there"
         )
     return data.take(slice(None))

@@ -15,16 +15,22 @@ from consilience.aggregators.registry import commands, variants
 from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions
-from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import COVERAGE, estimate_accuracies
+from consilience.insight.agreement import labels_of
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
-from consilience.insight.verdict import Ranked, SingleMember, one_of, sureness
-from consilience.metrics.scores import Estimate as Difference
-from consilience.metrics.scores import paired_difference, score, wilson
+from consilience.insight.verdict import LEAST_VOTED, one_of
+from consilience.metrics.scores import METRICS, Estimate, paired_difference, score, wilson
 from consilience.system.arrays import FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
-NOT_TOLD = "cannot be told apart without labels"
+NOT_TOLD, NOTHING = "cannot be told apart without labels", float("nan")
+
+FIRST = ("method", "accuracy", "from", "to", "behind", "behind from", "behind to", "verdict")
+"""The first columns."""
+
+ENOUGH_RANKED = 10
+"""Members with fewer votes that count are not ranked, unless all have fewer: whether one vote is right is chance."""
 
 
 @by_predictions
@@ -74,28 +80,46 @@ def compare(
     """
     looked = look_at(predictions, known, labels)
     asked = _Asked.of(looked.predictions, looked.labels(known), looked.labels(labels))
-    methods = default_aggregators(looked.predictions, class_shares) if aggregators is None else _named(aggregators)
-    if class_shares is not None and aggregators is not None:
-        for method in methods.values():
-            given_or_consensus(method, class_shares)
     rows: list[dict[str, Any]] = []
-    answers: dict[str, IntArray] = {}
+    candidates: dict[str, Candidate] = {}
     believer: Consensus | None = None
-    for name, aggregator in methods.items():
+    for name, aggregator in _methods(aggregators, looked.predictions, class_shares).items():
         started = time.perf_counter()
         fitted = looked.fitted(aggregator, known)
         seconds = time.perf_counter() - started
         posterior = looked.posterior(fitted)[asked.places]
-        answers[name] = posterior.argmax(axis=1)
+        own = Candidate(np.arange(len(posterior)), posterior.argmax(axis=1), posterior)
+        candidates[name] = own._replace(rows=None)  # which may be large, and are no longer needed
         believer = fitted if isinstance(fitted, Consensus) else believer
-        run = {"iterations": fitted.n_iter_, "converged": _converged(fitted), "seconds": seconds, "member": ""}
-        rows.append({"method": name, **asked.scores(posterior, n_bins), **asked.facts(posterior), **run})
+        has_settled = "" if getattr(fitted, "tol", None) is None else "yes" if fitted.converged_ else "no"
+        run = {"iterations": fitted.n_iter_, "converged": has_settled, "seconds": seconds, "member": ""}
+        rows.append({"method": name, **asked.row(own, n_bins), **run})
     if asked.truth is None:
         believer = believer or looked.fitted(Consensus(class_shares=class_shares))
-        rows = _unranked(rows, estimate_accuracies(asked.predictions, believer, answers))
+        answers = {name: own.labels for name, own in candidates.items()}
+        believed = estimate_accuracies(asked.predictions, believer, answers).answers
+        highest = max(found.low for found in believed.values())
+        for row in rows:
+            found = believed[row["method"]]
+            row |= {"from": found.low, "to": found.high, "verdict": "worse" if found.high < highest else NOT_TOLD}
     else:
-        rows = asked.ranked(rows, answers, n_bins, with_members=aggregators is None)
-    return Table({column: [row[column] for row in rows] for column in rows[0]})
+        for name, place in asked.best_and_median().items() if aggregators is None else ():
+            candidates[name] = asked.member(place)
+            run = {"iterations": 0, "converged": "", "seconds": NOTHING}
+            of = {"member": str(asked.predictions.members[place])}
+            rows.append({"method": name, **asked.row(candidates[name], n_bins), **run, **of})
+        rows = asked.ranked(rows, candidates)
+    columns = sorted(rows[0], key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    return Table({column: [row[column] for row in rows] for column in columns})
+
+
+class Candidate(NamedTuple):
+    """Somebody who is compared, on the items that it answers: a method on all, a member on its own."""
+
+    items: IntArray
+    labels: IntArray  # its answers
+    rows: FloatArray | None  # its probabilities (items, classes); None where it gives labels, or only these are needed
+    member: int = -1
 
 
 class _Asked(NamedTuple):
@@ -109,7 +133,7 @@ class _Asked(NamedTuple):
 
     @classmethod
     def of(cls, data: Predictions, known: Any, labels: Any) -> _Asked:
-        given, truth = known_truths(known, data.axes), known_labels(labels, data.axes)
+        truth, given = known_labels(labels, data.axes), known_truths(known, data.axes)
         is_given = np.zeros(data.n_items, dtype=bool) if given is None else which_known(given)
         places = np.flatnonzero(~is_given)
         if not len(places):
@@ -117,115 +141,92 @@ class _Asked(NamedTuple):
         if truth is not None and not (truth[places] >= 0).any():
             raise InvalidPredictions("labels must be known for an item that is not among the known ones; none is")
         asked = data.take(places) if is_given.any() else data
-        votes = asked.harden().hard
-        assert votes is not None  # noqa: S101 - hardened predictions are hard
         average = to_numpy(Average().fit(asked).posterior_).argmax(axis=1)
-        return cls(places, asked, votes, average, None if truth is None else truth[places])
+        return cls(places, asked, labels_of(asked.harden()), average, None if truth is None else truth[places])
 
-    def scores(self, posterior: FloatArray, n_bins: int) -> dict[str, float]:
-        """All metrics of a posterior (items, classes), the accuracy with its interval; nothing without labels."""
-        if self.truth is None:
-            return {}
-        is_known = self.truth >= 0
-        return _with_interval(score(posterior[is_known], self.truth[is_known], n_bins=n_bins), int(is_known.sum()))
+    def member(self, place: int) -> Candidate:
+        """A member; the first class wins a tie."""
+        soft = next((member for member in self.predictions.soft if member.position == place), None)
+        if soft is None:
+            is_own = self.votes.members == place
+            return Candidate(self.votes.items[is_own], self.votes.labels[is_own], None, place)
+        rows = to_numpy(soft.rows).astype(np.float64)
+        rows = rows[~np.isnan(rows[:, 0])]
+        return Candidate(soft.answered(), rows.argmax(axis=1), rows, place)
 
-    def facts(self, posterior: FloatArray) -> dict[str, float]:
-        """What is known of a posterior without labels."""
-        chosen = posterior.argmax(axis=1)
-        agreement = float((chosen[self.votes.items] == self.votes.labels).mean())
-        return {**sureness(posterior), "changed": float((chosen != self.average).mean()), "agreement": agreement}
-
-    def ranked(
-        self, rows: list[dict[str, Any]], answers: Mapping[str, IntArray], n_bins: int, *, with_members: bool
-    ) -> list[dict[str, Any]]:
-        """The rows of methods, given the answer of each by name, and of single members, the best first."""
+    def best_and_median(self) -> dict[str, int]:
+        """The positions of the two by the names of their rows; of one member alone, only the best."""
         assert self.truth is not None  # noqa: S101 - ranked where there are labels
-        everything = np.arange(len(self.truth))
-        chosen = {name: (everything, answer) for name, answer in answers.items()}
-        if with_members:
-            found = Ranked.measured(self.predictions, self.truth)
-            for name, place in found.best_and_median().items():
-                single = SingleMember(self.predictions, self.votes, place)
-                chosen[name] = self.votes.items[single.is_own], self.votes.labels[single.is_own]
-                scores = single.scores(float(found.accuracy[place]), self.truth, n_bins)
-                run = {"iterations": 0, "converged": "", "seconds": float("nan"), "member": single.name}
-                found_of = _with_interval(scores, int(found.n_votes[place]))
-                rows = [*rows, {"method": name, **found_of, **single.facts(self.average), **run}]
-        rows = sorted(rows, key=lambda row: (-np.nan_to_num(row["accuracy"], nan=-1.0), _nll(row)))
-        best = rows[0]["method"]
+        truth, n_members = self.truth[self.votes.items], self.predictions.n_members
+        n_votes = np.bincount(self.votes.members[truth >= 0], minlength=n_members)
+        n_right = np.bincount(self.votes.members[truth == self.votes.labels], minlength=n_members)
+        order = np.argsort(-n_right / np.maximum(n_votes, 1), kind="stable")
+        most = int(n_votes.max())  # at least 1: an item with a label is asked for, and each has an answer
+        ranked = order[n_votes[order] >= max(1, min(ENOUGH_RANKED, most), LEAST_VOTED * most)].tolist()
+        best, middle = ranked[0], ranked[len(ranked) // 2]
+        return {"best member": best, **({} if middle == best else {"median member": middle})}
+
+    def row(self, own: Candidate, n_bins: int) -> dict[str, float]:
+        """What is known of somebody: with labels all metrics, the accuracy with its interval, and then the rest."""
+        chosen = np.full(len(self.places), -1)
+        chosen[own.items] = own.labels
+        is_other = (self.votes.members != own.member) & (chosen[self.votes.items] >= 0)
+        agrees = (self.votes.labels == chosen[self.votes.items])[is_other]
+        found = {} if self.truth is None else self._scores(own, self.truth, n_bins)
+        found |= {"confidence": NOTHING, "entropy": NOTHING}
+        if own.rows is not None:
+            entropy = -(own.rows * np.log(np.where(own.rows > 0, own.rows, 1))).sum(axis=1).mean()
+            found |= {"confidence": float(own.rows.max(axis=1).mean()), "entropy": float(entropy) + 0.0}
+        found["changed"] = float((own.labels != self.average[own.items]).mean())
+        return found | {"agreement": float(agrees.mean()) if len(agrees) else NOTHING}
+
+    def _scores(self, own: Candidate, truth: IntArray, n_bins: int) -> dict[str, float]:
+        is_known = truth[own.items] >= 0
+        truth = truth[own.items[is_known]]
+        if own.rows is None:
+            scores = {**dict.fromkeys(METRICS, NOTHING), "accuracy": float((own.labels[is_known] == truth).mean())}
+        else:
+            scores = score(own.rows[is_known], truth, n_bins=n_bins)
+        low, high = wilson(scores["accuracy"], len(truth), COVERAGE)
+        return {**scores, "from": low, "to": high}
+
+    def ranked(self, rows: list[dict[str, Any]], candidates: Mapping[str, Candidate]) -> list[dict[str, Any]]:
+        """The rows, the best first, and how far each is behind it on the items that both answer."""
+        rows = sorted(
+            rows, key=lambda row: (-np.nan_to_num(row["accuracy"], nan=-1.0), np.nan_to_num(row["nll"], nan=np.inf))
+        )
         level = one_of(max(len(rows) - 1, 1))
-        return [
-            self._behind(row, chosen[best], chosen[row["method"]], None if row is rows[0] else level) for row in rows
-        ]
+        best = self._is_right(candidates[rows[0]["method"]])
+        for row in rows:
+            own, lead = self._is_right(candidates[row["method"]]), Estimate(NOTHING, NOTHING, NOTHING)
+            is_common = (best >= 0) & (own >= 0)
+            if row is not rows[0] and is_common.any():
+                lead = paired_difference(best[is_common] > 0, own[is_common] > 0, level)
+            row |= {"behind": lead.value, "behind from": lead.low, "behind to": lead.high}
+            row["verdict"] = "best" if row is rows[0] else "worse" if lead.low > 0 else "not told apart"
+        return rows
 
-    def _behind(
-        self, row: dict[str, Any], best: tuple[IntArray, IntArray], own: tuple[IntArray, IntArray], level: float | None
-    ) -> dict[str, Any]:
-        """The row with how far it is behind the best, both given as items and labels of their answers.
-
-        The best has no level.
-        """
+    def _is_right(self, own: Candidate) -> IntArray:
+        """Whether somebody is right on each item (items,): 1 or 0; -1 where it has no answer, or there is no label."""
         assert self.truth is not None  # noqa: S101 - ranked where there are labels
-        is_right = np.full((2, len(self.truth)), -1)
-        for place, (items, labels) in enumerate((best, own)):
-            is_right[place, items] = labels == self.truth[items]
-        both = is_right[:, (self.truth >= 0) & (is_right >= 0).all(axis=0)].astype(bool)
-        is_compared = both.size > 0 and level is not None
-        lead = paired_difference(both[0], both[1], level or 0) if is_compared else Difference(*(float("nan"),) * 3)
-        verdict = "best" if level is None else "worse" if lead.low > 0 else "not told apart"
-        before = ("method", "accuracy", "from", "to")
-        compared = {"behind": lead.value, "behind from": lead.low, "behind to": lead.high, "verdict": verdict}
-        return {**{name: row[name] for name in before}, **compared, **row}
+        is_right = np.full(len(self.truth), -1)
+        is_right[own.items] = own.labels == self.truth[own.items]
+        return np.where(self.truth >= 0, is_right, -1)
 
 
-def _unranked(rows: list[dict[str, Any]], estimates: Estimates) -> list[dict[str, Any]]:
-    """The rows of methods with the intervals of what is believed of them."""
-    found = estimates.answers
-    highest = max(one.low for one in found.values())
-    return [
-        {
-            "method": row["method"],
-            "from": (own := found[row["method"]]).low,
-            "to": own.high,
-            "verdict": "worse" if own.high < highest else NOT_TOLD,
-            **row,
-        }
-        for row in rows
-    ]
-
-
-def _nll(row: dict[str, Any]) -> float:
-    return float(np.nan_to_num(row["nll"], nan=np.inf))
-
-
-def _with_interval(scores: dict[str, float], n_items: int) -> dict[str, float]:
-    low, high = wilson(scores["accuracy"], n_items, COVERAGE)
-    return {"accuracy": scores["accuracy"], "from": low, "to": high, **scores}
-
-
-def default_aggregators(predictions: Predictions, class_shares: Any = None) -> dict[str, AbstractAggregator]:
-    """Every method that applies, by name; `Consensus` knows the class shares."""
-    kinds = (kind() if kind is not Consensus else Consensus(class_shares=class_shares) for kind in commands().values())
-    return variants(kinds, predictions)
-
-
-def _converged(fitted: AbstractAggregator) -> str:
-    """Whether the objective settled; empty for a method with a fixed number of iterations."""
-    if getattr(fitted, "tol", None) is None:
-        return ""
-    return "yes" if fitted.converged_ else "no"
-
-
-def _named(
-    aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator],
-) -> dict[str, AbstractAggregator]:
-    """The methods by the names given, or by how they print; of those that print alike the second ends in (2)."""
+def _methods(aggregators: Any, predictions: Predictions, class_shares: Any) -> dict[str, AbstractAggregator]:
+    """Those given by their names or how they print, the second of two alike with (2); by default all that apply."""
+    if aggregators is None:
+        every = commands().values()
+        own = (Consensus(class_shares=class_shares) if kind is Consensus else kind() for kind in every)
+        return variants(own, predictions)
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         raise TypeError(f"aggregators must be a list or a mapping of methods; got {type(aggregators).__name__}")
     if not aggregators:
         raise ValueError("aggregators must have at least one method; got none")
     for method in aggregators.values() if isinstance(aggregators, Mapping) else aggregators:
         check_is_aggregator(method, "each of aggregators")
+        given_or_consensus(method, class_shares)  # refuses both
     if isinstance(aggregators, Mapping):
         return dict(aggregators)
     seen: Counter[str] = Counter()

@@ -60,16 +60,14 @@ class Explanation:
         """The class prior, class shares if they were given, and the members who answered, the strongest first."""
         is_silent = np.asarray(np.isnan(self.said).any(axis=1))
         order = [m for m in np.argsort(-np.abs(self.by_member), kind="stable") if not is_silent[m]]
-        before = {"(class prior)": self.prior, **({"(class shares)": self.shares} if self.shares else {})}
-        return Table(
-            {
-                "member": [*before, *(str(self.members[m]) for m in order)],
-                "said": [*("" for _ in before), *(self._said(m) for m in order)],
-                "log-odds": [*before.values(), *(float(self.by_member[m]) for m in order)],
-                "influence": [*(float("nan") for _ in before), *(float(self.influence[m]) for m in order)],
-                "mostly by": [*("" for _ in before), *(self._mostly(m) for m in order)],
-            }
-        )
+        rows = [("(class prior)", "", self.prior, float("nan"), "")]
+        if self.shares:
+            rows.append(("(class shares)", "", self.shares, float("nan"), ""))
+        for m in order:
+            own, share = float(self.by_member[m]), float(self.influence[m])
+            rows.append((str(self.members[m]), self._said(m), own, share, self._mostly(m)))
+        names = ("member", "said", "log-odds", "influence", "mostly by")
+        return Table(dict(zip(names, zip(*rows, strict=True), strict=True)))
 
     def _said(self, member: int) -> str:
         row = self.said[member]
@@ -85,17 +83,13 @@ class Explanation:
 
     def __repr__(self) -> str:
         """The answer in a line, then the members' evidence, and what the experts say."""
-        places = {name: place for place, name in enumerate(self.classes)}
-        first, second = (self.posterior[places[name]] for name in (self.winner, self.runner_up))
+        first, second = (self.posterior[self.classes.index(name)] for name in (self.winner, self.runner_up))
+        said = ", ".join(f"{name} {log_odds:+.2f}" for name, log_odds in self.experts.items())
+        by_expert = f"\nlog-odds by each expert alone: {said}" if said else ""
         return (
             f"item {self.item!r}: {self.winner} ({first:.3f}) over {self.runner_up} ({second:.3f}), "
-            f"log-odds {self.log_odds:+.2f}\n{self.to_table()!r}{self._experts()}"
+            f"log-odds {self.log_odds:+.2f}\n{self.to_table()!r}{by_expert}"
         )
-
-    def _experts(self) -> str:
-        """What the experts say, in a line of its own."""
-        said = ", ".join(f"{name} {log_odds:+.2f}" for name, log_odds in self.experts.items())
-        return f"\nlog-odds by each expert alone: {said}" if said else ""
 
 
 @by_predictions
@@ -143,13 +137,13 @@ def explain(
 
 
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:
-    order = np.argsort(-log_posterior, kind="stable")
+    first, second = np.argsort(-log_posterior, kind="stable")[:2].tolist()
     if against is None:
-        return int(order[0]), int(order[1])
+        return first, second
     other = one.axes.classes.find(against)
     if other is None:
         raise ValueError(f"against must be one of the classes {some(one.classes)}; got {against!r}")
-    return int(order[0] if order[0] != other else order[1]), other
+    return (second if first == other else first), other
 
 
 FEWEST_EXPLAINED, MOST_EXPLAINED = 5, 20

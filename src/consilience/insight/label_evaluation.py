@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators import Consensus
 from consilience.aggregators.consensus.consensus import rule_taught
 from consilience.aggregators.consensus.label_free_fit import MOST_CORRECTED
+from consilience.answering.rule import AbstractRule
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import renamed
+from consilience.data.predictions import Predictions, renamed
 from consilience.data.reading import check_number
 from consilience.insight.arguments import by_predictions, look_at
 from consilience.metrics.scores import METRICS, Estimate, ItemScores, paired_difference
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.answering.rule import AbstractRule
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray, IntArray
-
-FEW_GIVEN = 50
-"""With fewer labels, no visible difference between half and all says nothing about more."""
+FEW_GIVEN = 50  # with fewer labels, no visible difference between half and all says nothing about more
 
 N_BOOTSTRAP, LEVEL = 1000, 0.95
 
@@ -48,8 +42,8 @@ class LabelEvaluation(NamedTuple):
         """One row per metric."""
         scores = {"no labels": self.before, "half of them": self.half, "all": self.after}
         columns: dict[str, list[Any]] = {name: list(values.values()) for name, values in scores.items()}
-        columns["all against none"] = [_between(estimate) for estimate in self.gain.values()]
-        columns["all against half"] = [_between(estimate) for estimate in self.last_gain.values()]
+        columns["all against none"] = [estimate.text("+.3f") for estimate in self.gain.values()]
+        columns["all against half"] = [estimate.text("+.3f") for estimate in self.last_gain.values()]
         return Table({"metric": list(self.before), **columns})
 
     def sentence(self) -> str:
@@ -59,11 +53,9 @@ class LabelEvaluation(NamedTuple):
             verb = "may have changed accuracy by chance alone"
         else:
             verb = f"{'gained' if points.value > 0 else 'cost'} accuracy"
-        brought = (
-            f"{self.n_labels} labels {verb}, {points.value:+.1f} points ({points.low:+.1f} to {points.high:+.1f}), "
-            f"and changed NLL by {_between(self.gain['nll'])}"
-        )
-        return f"{brought}; {self.outlook()}."
+        ends = f"{points.low:+.1f} to {points.high:+.1f}"
+        brought = f"{self.n_labels} labels {verb}, {points.value:+.1f} points ({ends})"
+        return f"{brought}, and changed NLL by {self.gain['nll'].text('+.3f')}; {self.outlook()}."
 
     def outlook(self) -> str:
         """Say whether more labels are likely to help."""
@@ -118,14 +110,12 @@ def value_of_labels(
     """
     if aggregator is not None and not isinstance(aggregator, Consensus):
         raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
-    if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
-        raise ValueError(f"n_folds must be a whole number of at least 2; got {n_folds!r}")
+    check_number("n_folds", n_folds, least=2, integer=True)
     check_number("seed", seed, integer=True)
     looked = look_at(predictions, labels)
     data = looked.predictions
     items, targets = _known(looked.labels(labels), data)
     model = looked.fitted(aggregator or Consensus())
-    assert isinstance(model, Consensus)  # noqa: S101 - a copy is of the same kind
     order = _order(data.take(items), to_numpy(model.predict_proba(data.take(items))), targets)
     items, targets = items[order], targets[order]
     rng = np.random.default_rng(seed)
@@ -190,12 +180,7 @@ def _order(labelled: Predictions, answers: FloatArray, targets: FloatArray) -> I
 
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
     """The mean difference of each metric, with a bootstrap interval; that of accuracy knows what few items can tell."""
-    ends = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    rows = np.column_stack([scores.mean(axis=0), *ends]).tolist()
-    found = {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}
-    paired = paired_difference(scores[:, 0] > 0, scores[:, 0] < 0, LEVEL)
-    return found | {METRICS[0]: Estimate(found[METRICS[0]].value, paired.low, paired.high)}
-
-
-def _between(estimate: Estimate) -> str:
-    return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f})"
+    low, high = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low[0], high[0] = paired_difference(scores[:, 0] > 0, scores[:, 0] < 0, LEVEL)[1:]
+    rows = np.column_stack([scores.mean(axis=0), low, high]).tolist()
+    return {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}

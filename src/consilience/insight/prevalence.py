@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.aggregators.consensus.label_free_fit import combination_of
 from consilience.aggregators.dawid_skene import AbstractLabelEM
+from consilience.data.answers import HardAnswers
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
+from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
-from consilience.system.arrays import plain_numpy, to_numpy
+from consilience.insight.arguments import by_predictions
+from consilience.system.arrays import FloatArray, IntArray, plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.answers import HardAnswers
-    from consilience.system.arrays import FloatArray, IntArray
 
 
 @final
@@ -119,7 +116,6 @@ def prevalence(
     >>> found.votes.tolist(), found.shares.round(3).tolist()
     ([0.75, 0.25], [0.929, 0.071])
     """
-    method = given_or_consensus(aggregator)
     check_number("n_bootstrap", n_bootstrap, integer=True)
     check_number("seed", seed, integer=True)
     check_number("level", level, most=1)
@@ -127,24 +123,18 @@ def prevalence(
         raise ValueError(f"level must be between 0 and 1; got {level}")
     if labels is not None and confusion is not None:
         raise ValueError("either labels or confusion may tell how members err; got both")
-    looked = look_at(predictions, labels)
-    labels = looked.labels(labels)
-    analysis = Analysis(looked.predictions, looked.prepared(method))
+    analysis = Analysis.of(predictions, labels, aggregator=aggregator)
     data, posterior = analysis.predictions, to_numpy(analysis.posterior).astype(np.float64, copy=False)
-    answers = data.harden().hard
-    assert answers is not None  # noqa: S101 - hardened predictions are hard
-    raters, source = _raters(analysis, answers, posterior, labels, confusion)
-    everything = np.ones(data.n_items)
-    counts, rates = raters(everything, None)
+    answers = labels_of(data.harden())
+    raters, source = _raters(analysis, answers, posterior, confusion, has_labels=labels is not None)
+    counts, rates = raters(np.ones(data.n_items), None)
     _check_classes_differ(rates, data.classes)
     rng = np.random.default_rng(seed)
     drawn = [solved(*raters(rng.standard_exponential(data.n_items), rng)) for _ in range(n_bootstrap)]
     shares = solved(counts, rates)
-    ends = (
-        np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0) if drawn else np.full((2, len(shares)), np.nan)
-    )
+    low, high = np.quantile(drawn or [shares * np.nan], [(1 - level) / 2, (1 + level) / 2], axis=0)
     votes = np.bincount(answers.labels, minlength=data.n_classes) / len(answers.labels)
-    return Prevalence(data.classes, shares, ends[0], ends[1], votes, posterior.mean(axis=0), source)
+    return Prevalence(data.classes, shares, low, high, votes, posterior.mean(axis=0), source)
 
 
 def solved(counts: FloatArray, rates: FloatArray) -> FloatArray:
@@ -165,7 +155,7 @@ def solved(counts: FloatArray, rates: FloatArray) -> FloatArray:
     return np.asarray(found / found.sum())
 
 
-Raters: TypeAlias = "Callable[[FloatArray, np.random.Generator | None], tuple[FloatArray, FloatArray]]"
+Raters: TypeAlias = Callable[[FloatArray, np.random.Generator | None], tuple[FloatArray, FloatArray]]
 """How often each rater says each class, given weights of items, and its rates (raters, true, said). With a generator,
 what is measured of the rates is drawn anew."""
 
@@ -196,12 +186,12 @@ def _posterior(posterior: FloatArray, truth: IntArray) -> Raters:
 
 
 def _raters(
-    analysis: Analysis, answers: HardAnswers, posterior: FloatArray, labels: Any, confusion: Any
+    analysis: Analysis, answers: HardAnswers, posterior: FloatArray, confusion: Any, *, has_labels: bool
 ) -> tuple[Raters, str]:
     """Who is asked, and in words how it is known how they err."""
     data, method = analysis.predictions, analysis.method
-    if labels is not None:
-        truth = analysis.truth(labels)
+    if has_labels:
+        truth = analysis.measurable
         missing = sorted(set(range(data.n_classes)) - set(truth.tolist()))
         if missing:
             raise InvalidPredictions(
@@ -212,25 +202,22 @@ def _raters(
         return _posterior(posterior, truth), source
     if confusion is not None:
         return _members(answers, _read(confusion, data)), "errors of the members as the confusion matrices given say"
-    rates = _estimated(method)
+    name, where = type(method).__name__, "these very items" if analysis.is_fitted_here else "the items of its fit"
+    rates = None
+    if isinstance(method, Consensus):
+        model = combination_of(data.n_classes)
+        rates = model.rates(model.maximize(method.vote_statistics_))[1]
+    elif isinstance(method, AbstractLabelEM):
+        rates = np.asarray(method.confusion_)
     if rates is None:
         raise ValueError(
             "the aggregator must be Consensus, DawidSkene or BayesianClassifierCombination, which tell how members' "
-            f"votes err, unless labels or confusion do; got {type(method).__name__}"
+            f"votes err, unless labels or confusion do; got {name}"
         )
-    name, where = type(method).__name__, "these very items" if analysis.is_fitted_here else "the items of its fit"
     source = f"errors of the members as {name} estimates them on {where}"
     if analysis.is_fitted_here:
         source += ": this tells no more than its mean posterior"
     return _members(answers, rates), source
-
-
-def _estimated(method: AbstractAggregator) -> FloatArray | None:
-    """How often members vote for each class, given the true one, as a fitted method estimates it; None of others."""
-    if isinstance(method, Consensus):
-        model = combination_of(len(method.classes_))
-        return model.rates(model.maximize(method.vote_statistics_))[1]
-    return np.asarray(method.confusion_) if isinstance(method, AbstractLabelEM) else None
 
 
 def _read(confusion: Any, data: Predictions) -> FloatArray:

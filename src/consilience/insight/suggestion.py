@@ -21,6 +21,7 @@ from consilience.data.reading import check_number
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions
+from consilience.insight.verdict import listed
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.tables import Table
 
@@ -215,7 +216,7 @@ def _told(votes: dict[int, list[int]], predictions: Predictions) -> str:
     parts = []
     for label, members in ranked[:MOST_ANSWERS]:
         names = [str(predictions.axes.members.name(member)) for member in members]
-        who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if n_voters <= MOST_VOTERS else len(names)
+        who = listed(names, MOST_VOTERS) if n_voters <= MOST_VOTERS else len(names)
         parts.append(f"{who} {'says' if len(names) == 1 else 'say'} {predictions.axes.classes.name(label)}")
     if len(ranked) > MOST_ANSWERS:
         parts.append("others something else")

@@ -6,124 +6,33 @@ ranked by it. With labels the fused answer is compared with others on the same i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.class_shares import EVEN
 from consilience.aggregators.consensus.consensus import Consensus, rule_given
 from consilience.data.answers import is_largest
-from consilience.insight.accuracy.estimates import LEAST_LABELS
-from consilience.metrics.scores import METRICS, paired_difference, score
-from consilience.system.arrays import sample, take, to_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import AccuracyEstimate
-    from consilience.insight.agreement import PanelAgreement
-    from consilience.metrics.scores import Estimate as Difference
-    from consilience.system.arrays import Array, FloatArray, IntArray
-
+from consilience.data.predictions import Predictions
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, LEAST_LABELS, AccuracyEstimate, Estimates
+from consilience.insight.agreement import PanelAgreement
+from consilience.metrics.scores import Estimate, paired_difference
+from consilience.system.arrays import Array, FloatArray, IntArray, sample, take, to_numpy
 
 LEAST_VOTED = 0.5
 """A member who voted on a smaller share of the labelled items than others is not compared: its items may be easy."""
 
-ENOUGH_RANKED = 10
-"""Members with fewer votes that count are not ranked, unless all have fewer: whether one vote is right is chance."""
-
-NOTHING = float("nan")
-
-
-class Ranked(NamedTuple):
-    """Members by how often they are right."""
-
-    accuracy: FloatArray  # (members,); NaN of those without a vote that counts
-    n_votes: IntArray  # (members,): those that count
-
-    @classmethod
-    def measured(cls, predictions: Predictions, truth: IntArray) -> Ranked:
-        """By the answers to items whose true class is known (-1 where not); the first class wins a tie."""
-        votes, n_members = predictions.harden().hard, predictions.n_members
-        if votes is None:
-            return cls(np.full(n_members, np.nan), np.zeros(n_members, dtype=np.intp))
-        is_known = truth[votes.items] >= 0
-        n_votes = np.bincount(votes.members[is_known], minlength=n_members)
-        is_right = is_known & (votes.labels == truth[votes.items])
-        n_right = np.bincount(votes.members[is_right], minlength=n_members)
-        return cls(np.where(n_votes > 0, n_right / np.maximum(n_votes, 1), np.nan), n_votes)
-
-    def best_and_median(self) -> dict[str, int]:
-        """The positions of the two by the names of their rows; of one member alone, only the best."""
-        order = np.argsort(-np.nan_to_num(self.accuracy, nan=-1), kind="stable")
-        most = int(self.n_votes.max())
-        ranked = order[self.n_votes[order] >= max(1, min(ENOUGH_RANKED, most), LEAST_VOTED * most)].tolist()
-        if not ranked:
-            return {}
-        best, middle = ranked[0], ranked[len(ranked) // 2]
-        return {"best member": best, **({} if middle == best else {"median member": middle})}
-
-
-class SingleMember:
-    """One of the members, on the items that it answers."""
-
-    def __init__(self, predictions: Predictions, votes: HardAnswers, place: int) -> None:
-        self.name = str(predictions.members[place])
-        self.n_items = predictions.n_items
-        self.is_own = votes.members == place
-        self.votes = votes
-        soft = next((member for member in predictions.soft if member.position == place), None)
-        rows = None if soft is None else to_numpy(soft.rows).astype(np.float64)
-        self.items = None if soft is None else soft.answered()
-        self.rows = None if rows is None else rows[~np.isnan(rows[:, 0])]  # None of a member who gives labels
-
-    def scores(self, accuracy: float, truth: IntArray, n_bins: int) -> dict[str, float]:
-        """All metrics, given the accuracy of its votes. Labels have no probabilities to score."""
-        if self.rows is None or self.items is None:
-            return {**dict.fromkeys(METRICS, NOTHING), "accuracy": accuracy}
-        is_known = truth[self.items] >= 0
-        found = score(self.rows[is_known], truth[self.items[is_known]], n_bins=n_bins)
-        return {**found, "accuracy": accuracy}
-
-    def facts(self, average: IntArray) -> dict[str, float]:
-        """What is known of it without labels, as of a method."""
-        items, said = self.votes.items[self.is_own], self.votes.labels[self.is_own]
-        chosen = np.full(self.n_items, -1)
-        chosen[items] = said
-        others = ~self.is_own & (chosen[self.votes.items] >= 0)
-        agrees = self.votes.labels[others] == chosen[self.votes.items[others]]
-        sure = {"confidence": NOTHING, "entropy": NOTHING} if self.rows is None else sureness(self.rows)
-        changed = float((said != average[items]).mean())
-        return {**sure, "changed": changed, "agreement": float(agrees.mean()) if len(agrees) else NOTHING}
-
-
-def sureness(rows: FloatArray) -> dict[str, float]:
-    """The mean probability of the answers (items, classes), and their mean entropy in nats."""
-    logs = np.log(np.where(rows > 0, rows, 1))
-    entropy = float((rows * -logs).sum(axis=1).mean()) + 0.0
-    return {"confidence": float(rows.max(axis=1).mean()), "entropy": entropy}
-
-
-MOST_NAMED = 3
-"""How many members are named in a sentence."""
-
-MOSTLY = 0.5
-"""An answer rests on the members who have this share of the influence together."""
-
-DIFFERENCE_LEVEL = 0.9
-"""How often an interval of a difference holds."""
+DIFFERENCE_LEVEL = 0.9  # how often an interval of a difference holds
+MOSTLY = 0.5  # an answer rests on the members who have this share of the influence together
+MOST_NAMED = 3  # how many members are named in a sentence
+WIDEST = 100  # no line of a representation is longer
 
 AVERAGE = "the plain average"
-
-WIDEST = 100
-"""No line of a representation is longer."""
 
 
 def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
@@ -179,7 +88,7 @@ class Rival(NamedTuple):
     name: str
     accuracy: float
     fused: float  # the accuracy of the fused answer, on the same items
-    lead: Difference  # of the fused answer, with an interval that allows for who was chosen
+    lead: Estimate  # of the fused answer, with an interval that allows for who was chosen
     n_items: int
 
     @property
@@ -203,15 +112,17 @@ class Verdict:
     """What is known of the fused answer, the plain average and the members."""
 
     names: Sequence[str]  # of the members
-    members: Sequence[AccuracyEstimate]
-    kappa: FloatArray  # (members,): agreement with the others beyond chance
+    estimates: Estimates
     influence: FloatArray  # (members,)
-    fused: AccuracyEstimate
-    average: AccuracyEstimate
     agreement: PanelAgreement
     change: Change
     rivals: Sequence[Rival] = ()  # the plain average and the best member; none without labels that nobody was taught
     knows_shares: bool = False
+
+    @property
+    def fused(self) -> AccuracyEstimate:
+        """How often the fused answer is right."""
+        return self.estimates.answers[FUSED_ANSWER]
 
     def standing(self) -> list[str]:
         """Who is right more often than whom, as far as it can be told; what matters most first."""
@@ -220,10 +131,10 @@ class Verdict:
         if len(self.names) < 2:
             return [f"there is one member and nobody to compare it with: {_right(self.fused)}"]
         how = "by these labels" if self.fused.is_measured else "without labels"
-        everybody = (
-            f"the fused answer ({_right(self.fused)}), the plain average ({_right(self.average)}) and the members"
+        both = (
+            f"the fused answer ({_right(self.fused)}), the plain average ({_right(self.estimates.answers['average'])})"
         )
-        return [f"{everybody} cannot be told apart {how}{self._exceptions()}"]
+        return [f"{both} and the members cannot be told apart {how}{self._exceptions()}"]
 
     def known(self) -> list[str]:
         """What is known without labels: how far members agree, who agrees least, and what the answers rest on."""
@@ -260,23 +171,22 @@ class Verdict:
 
     def _exceptions(self) -> str:
         """The members whose whole interval is below that of the fused answer, or above it."""
-        pairs = list(zip(self.names, self.members, strict=True))
+        pairs = list(zip(self.names, self.estimates.members, strict=True))
         worse = [name for name, found in pairs if found.high < self.fused.low]
         better = [name for name, found in pairs if found.low > self.fused.high]
         parts = [
-            f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {how}"
+            f"{listed(names, MOST_NAMED)} {'is' if len(names) == 1 else 'are'} {how}"
             for names, how in ((worse, "worse"), (better, "better"))
             if names
         ]
         return f", except that {' and '.join(parts)}" if parts else ""
 
     def _least_agreeing(self) -> list[str]:
-        heard = np.flatnonzero(~np.isnan(self.kappa))
-        if len(heard) < 3:
+        kappa = self.agreement.by_member
+        if np.isfinite(kappa).sum() < 3:
             return []
-        least = int(heard[np.argmin(self.kappa[heard])])
-        usual = float(np.median(self.kappa[heard]))
-        own = f"kappa {self.kappa[least]:z.2f}; the median member {usual:z.2f}"
+        least = int(np.nanargmin(kappa))
+        own = f"kappa {kappa[least]:z.2f}; the median member {np.nanmedian(kappa):z.2f}"
         return [f"of the members, {self.names[least]} agrees least with the others ({own})"]
 
     def _rests_on(self) -> str:
@@ -285,7 +195,7 @@ class Verdict:
         order = np.argsort(-self.influence, kind="stable")
         n_needed = int(np.searchsorted(np.cumsum(self.influence[order]), MOSTLY)) + 1
         named = [f"{self.names[m]} ({self.influence[m]:.0%})" for m in order[:n_needed]]
-        return f"at least half of what moves the answers comes from {_listed(named)}"
+        return f"at least half of what moves the answers comes from {listed(named, MOST_NAMED)}"
 
 
 def rivals_of(
@@ -299,8 +209,7 @@ def rivals_of(
     if n_labels < LEAST_LABELS:
         return []
     voters = {name: votes for name, votes in members.items() if (truth[votes[0]] >= 0).sum() >= LEAST_VOTED * n_labels}
-    level = one_of(max(len(voters), 1))
-    found = [_rival(name, fused, (items, labels), truth, level) for name, (items, labels) in voters.items()]
+    found = [_rival(name, fused, votes, truth, one_of(len(voters))) for name, votes in voters.items()]
     best = sorted(found, key=lambda rival: -rival.accuracy)[:1] if len(members) > 1 else []
     return [_rival(AVERAGE, fused, (np.arange(len(truth)), average), truth, one_of(1)), *best]
 
@@ -328,13 +237,13 @@ def _right(found: AccuracyEstimate) -> str:
     return f"{found.value:.1%} right, {ends}" if found.is_measured else f"{ends} right"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int) -> str:
     """The first of some names, and how many there are more.
 
-    >>> _listed(["a", "b"]), _listed(["a", "b", "c", "d", "e"])
+    >>> listed(["a", "b"], 3), listed(["a", "b", "c", "d", "e"], 3)
     ('a and b', 'a, b, c and 2 more')
     """
-    shown = [*names[:MOST_NAMED], *([f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else [])]
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
@@ -346,8 +255,7 @@ def as_sentences(parts: Iterable[str]) -> list[str]:
 LEAST_CHANGED, LEAST_HINTED = 3, 0.01
 """Fewer answers that would change, or a smaller share of them, are not worth a hint."""
 
-MOST_HINTED = 2**18
-"""Changes are counted on all items, or on so many numbers."""
+MOST_HINTED = 2**18  # changes are counted on all items, or on so many numbers
 
 
 class Hint(NamedTuple):

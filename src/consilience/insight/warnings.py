@@ -14,7 +14,7 @@ from scipy import sparse
 from consilience.aggregators.consensus.panel import SURE
 from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
-from consilience.insight.accuracy.estimates import FUSED_ANSWER, Estimates
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, Estimates, by_member
 from consilience.insight.agreement import labels_of
 from consilience.insight.verdict import Change
 from consilience.passes.pair_products import Agreement
@@ -127,11 +127,11 @@ class PanelEvidence:
             return {}
         found, n_classes = {}, self.data.n_classes
         shares = np.bincount(self.chosen, minlength=n_classes) / self.data.n_items
-        places = np.split(np.argsort(self.votes.members, kind="stable"), np.cumsum(self.n_votes)[:-1])
-        for member in np.flatnonzero(self.n_votes >= ENOUGH_VOTES).tolist():
-            said = self.votes.labels[places[member]]
+        for member, (items, said) in enumerate(by_member(self.votes, self.data.n_members)):
+            if len(said) < ENOUGH_VOTES:
+                continue
             counts = np.zeros((n_classes, n_classes))  # how often it says each class of the fused answer's
-            np.add.at(counts, (self.chosen[self.votes.items[places[member]]], said), 1)
+            np.add.at(counts, (self.chosen[items], said), 1)
             kappa = _kappa(counts, shares)
             names = _other_names(self, member, counts) if kappa < 1 - LEAST_RENAMED else None
             if names is not None or kappa < CHANCE_LEVEL:
@@ -149,17 +149,17 @@ def copied_members(evidence: PanelEvidence) -> list[Warned]:
     if not said.has_pairs:
         return []
     have_met, n_items = said.counts >= ENOUGH_VOTES, evidence.data.n_items
-    first, second = np.nonzero(np.triu((_give_equal(evidence) | _err_alike(evidence)) & have_met, k=1))
-    return [
-        Warned(
-            f"members {evidence.member(a)} and {evidence.member(b)} look like copies",
-            "Check whether one of them is a copy of the other, and keep one if so",
-            f"they give the same answer to {said.products[a, b] / said.counts[a, b]:.1%} of "
-            f"{int(said.counts[a, b])} {'common items' if said.counts[a, b] <= n_items else 'pairs of answers'}",
-            (int(a), int(b)),
+    pairs = np.argwhere(np.triu((_give_equal(evidence) | _err_alike(evidence)) & have_met, k=1))
+    found = []
+    for a, b in pairs[:MOST_OF_A_KIND].tolist():
+        n_met = int(said.counts[a, b])
+        same = f"they give the same answer to {said.products[a, b] / n_met:.1%} of {n_met}"
+        finding = f"members {evidence.member(a)} and {evidence.member(b)} look like copies"
+        advice = "Check whether one of them is a copy of the other, and keep one if so"
+        found.append(
+            Warned(finding, advice, f"{same} {'common items' if n_met <= n_items else 'pairs of answers'}", (a, b))
         )
-        for a, b in zip(first[:MOST_OF_A_KIND], second[:MOST_OF_A_KIND], strict=True)
-    ]
+    return found
 
 
 def _give_equal(evidence: PanelEvidence) -> npt.NDArray[np.bool_]:
@@ -207,25 +207,20 @@ def _given_once(evidence: PanelEvidence) -> tuple[IntArray, IntArray, IntArray]:
 
 def useless_members(evidence: PanelEvidence) -> list[Warned]:
     """Members whose votes have hardly more to do with the fused answer than blind ones."""
-    return [
-        Warned(
-            f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would",
-            "Look at some of its answers, and leave it out if they make no sense",
-            about=(member,),
-        )
-        for member, names in evidence.odd.items()
-        if names is None
-    ][:MOST_OF_A_KIND]
+    finding = "agrees with the others hardly more than blind guessing would"
+    advice = "Look at some of its answers, and leave it out if they make no sense"
+    blind = [member for member, names in evidence.odd.items() if names is None][:MOST_OF_A_KIND]
+    return [Warned(f"member {evidence.member(member)} {finding}", advice, about=(member,)) for member in blind]
 
 
 def renamed_members(evidence: PanelEvidence) -> list[Warned]:
     """Members who would agree with the others if their classes had other names: permuted, or the opposite."""
     found, classes = [], evidence.data.classes
+    advice = "Check the order of its columns, or the names of its classes, and fuse again"
     for member, names in evidence.odd.items():
         if names is not None:
             moved = [f"{classes[said]} for {classes[meant]}" for meant, said in enumerate(names) if meant != said]
             finding = f"member {evidence.member(member)} seems to have its classes in another order"
-            advice = "Check the order of its columns, or the names of its classes, and fuse again"
             shown = ", ".join(moved[:3]) + (", …" if len(moved) > 3 else "")
             found.append(Warned(finding, advice, f"it says {shown}", (member,)))
     return found[:MOST_OF_A_KIND]
@@ -237,17 +232,14 @@ def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
     excess = np.nan_to_num(evidence.claimed - accuracy, nan=-1.0)
     order = np.argsort(-excess, kind="stable")
     is_too_sure = (excess > TOO_SURE) & (evidence.claimed > at_most) & (evidence.n_votes >= ENOUGH_VOTES)
-    return [
-        Warned(
-            f"member {evidence.member(member)} is too sure",
-            "Use the probabilities of the fused answer, not its own",
-            f"it claims to be right on {evidence.claimed[member]:.0%} of its answers, and "
-            f"{'is' if evidence.estimates.members[member].is_measured else 'is estimated to be'} "
-            f"right on {evidence.estimates.members[member]}",
-            (int(member),),
-        )
-        for member in order[is_too_sure[order]][:MOST_OF_A_KIND]
-    ]
+    found = []
+    for member in order[is_too_sure[order]][:MOST_OF_A_KIND].tolist():
+        own = evidence.estimates.members[member]
+        right = f"{'is' if own.is_measured else 'is estimated to be'} right on {own}"
+        because = f"it claims to be right on {evidence.claimed[member]:.0%} of its answers, and {right}"
+        advice = "Use the probabilities of the fused answer, not its own"
+        found.append(Warned(f"member {evidence.member(member)} is too sure", advice, because, (member,)))
+    return found
 
 
 def _kappa(counts: FloatArray, shares: FloatArray) -> float:
@@ -282,6 +274,7 @@ def _agreement_of_others(evidence: PanelEvidence, member: int) -> float:
 
 
 LOST = "fusing made more answers wrong than right"  # what is found where labels show that the plain average is better
+TELLING = "50 say: they tell how often it is right, and correct it"
 
 
 def not_settled(evidence: PanelEvidence) -> list[Warned]:
@@ -296,26 +289,22 @@ def contradicting_labels(evidence: PanelEvidence) -> list[Warned]:
         "Check whether classes are swapped, or only mistakes were labelled; until then, do not take what these labels "
         "measure for all items"
     )
-    contradicting = Warned("the known labels contradict most of the answers to their items", advice)
-    return [contradicting] if evidence.doubts_labels else []
+    finding = "the known labels contradict most of the answers to their items"
+    return [Warned(finding, advice)] if evidence.doubts_labels else []
 
 
 def wrong_together(evidence: PanelEvidence) -> list[Warned]:
     """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
     fused = evidence.estimates.answers[FUSED_ANSWER]
-    measured = Warned(
-        "the fused answer is wrong on more than a quarter of the items",
-        "Give labels of some items to the fit, which correct it, and use the others to measure it again",
-        f"measured with the labels, it is right on {fused}",
-    )
-    estimated = Warned(
-        "the fused answer is probably wrong on a quarter of the items or more",
-        "Before you use it, label some items drawn at random, 50 say: they tell how often it is right, and correct it",
-        f"it is estimated to be right on {fused}",
-    )
-    if fused.is_measured:
-        return [measured] if fused.high < MOSTLY_RIGHT else []
-    return [estimated] if fused.value < LEAST_RIGHT and fused.high < AT_BEST else []
+    if fused.is_measured and fused.high < MOSTLY_RIGHT:
+        finding = "the fused answer is wrong on more than a quarter of the items"
+        advice = "Give labels of some items to the fit, which correct it, and use the others to measure it again"
+        return [Warned(finding, advice, f"measured with the labels, it is right on {fused}")]
+    if not fused.is_measured and fused.value < LEAST_RIGHT and fused.high < AT_BEST:
+        finding = "the fused answer is probably wrong on a quarter of the items or more"
+        advice = f"Before you use it, label some items drawn at random, {TELLING}"
+        return [Warned(finding, advice, f"it is estimated to be right on {fused}")]
+    return []
 
 
 def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
@@ -323,12 +312,9 @@ def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
     change = evidence.change
     if change is None or not change.is_loss:
         return []
-    because = (
-        f"of the labelled answers that differ from the plain average, {change.made_right:,} became right and "
-        f"{change.made_wrong:,} became wrong"
-    )
+    became = f"{change.made_right:,} became right and {change.made_wrong:,} became wrong"
     advice = "Use the plain average instead, or give labels of some items to the fit, which correct it"
-    return [Warned(LOST, advice, because)]
+    return [Warned(LOST, advice, f"of the labelled answers that differ from the plain average, {became}")]
 
 
 def too_few_items(evidence: PanelEvidence) -> list[Warned]:
@@ -339,12 +325,10 @@ def too_few_items(evidence: PanelEvidence) -> list[Warned]:
     usual, n_items = float(np.median(known)), evidence.data.n_items
     usual = (usual * n_items + 1) / (n_items + 2)  # on one item, nobody is known to be always right
     off = NINE_OF_TEN * np.sqrt(usual * (1 - usual) / n_items)
-    few = Warned(
-        f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are",
-        "Bring more items of the same kind; they need no labels",
-        f"even with all labels, an accuracy would be known to {100 * off:.0f} points up or down",
-    )
-    return [few] if off > MOST_OFF else []
+    finding = f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are"
+    advice = "Bring more items of the same kind; they need no labels"
+    because = f"even with all labels, an accuracy would be known to {100 * off:.0f} points up or down"
+    return [Warned(finding, advice, because)] if off > MOST_OFF else []
 
 
 WARNINGS: dict[str, Callable[[PanelEvidence], list[Warned]]] = {

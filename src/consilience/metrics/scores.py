@@ -123,6 +123,11 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
+    def text(self, form: str) -> str:
+        """All three in a form such as ".2f"; the value alone where nothing is known of the interval."""
+        ends = "" if np.isnan(self.low) else f" ({self.low:{form}} to {self.high:{form}})"
+        return f"{self.value:{form}}{ends}"
+
 
 @final
 class Evaluation(dict[str, Estimate]):

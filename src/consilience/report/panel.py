@@ -163,7 +163,9 @@ class MemberSection:
         self.predictions, self.diagnosis = seen.analysis.predictions, seen.analysis.diagnosis
         n_members = self.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
-        of_members = zip(self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.members, strict=True)
+        of_members = zip(
+            self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.estimates.members, strict=True
+        )
         self.accuracies = [found._replace(value=value) for value, found in of_members]  # none of very few answers
         self.coverage = coverage_of(answers, n_members, self.predictions.n_items)
         belief = seen.posterior[votes.items, votes.labels].astype(np.float64)  # in what each voted for
@@ -196,7 +198,7 @@ class MemberSection:
             "member": member,
             "answers": self.n_answers[member],
             **accuracy(self.accuracies[member]),
-            **{name: shares[member] for name, shares in self.coverage._asdict().items()},
+            **{name: shares[member] for name, shares in self.coverage.items()},
             "quality": self.quality[member],
             "confidence": verdicts and verdicts.confidence.mean(),
             "ece": scores and scores["ece"],

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.monitor import Monitoring
-from consilience.insight.monitoring.windows import MOST_APART
+from consilience.insight.drift import MOST_APART
+from consilience.insight.monitoring import Monitoring
 from consilience.report.page import asset, policy
 from consilience.system.tables import Table
 

@@ -32,6 +32,7 @@ KNOWN = {
     "top_k=None",  # an argument of transformers
     "Predictions(… members",  # how Python prints them
     "as {'name': frame}, or a long one to from_frame",
+    "monitor takes labels second",  # where Python gives an integer in their place
 }
 
 

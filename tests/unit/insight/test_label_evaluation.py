@@ -116,7 +116,7 @@ def test_soft_labels_that_are_sure_are_labels(confused):
     [
         ({"labels": first(np.zeros(N_ITEMS, int), 1)}, "labels must be known for at least 2 items; got 1"),
         ({"labels": None}, "labels must be known for at least 2 items; got 0"),
-        ({"n_folds": 1}, "n_folds must be a whole number of at least 2; got 1"),
+        ({"n_folds": 1}, "n_folds must be an integer of at least 2; got 1"),
         ({"aggregator": cs.DawidSkene()}, "aggregator must be a Consensus, which labels correct; got DawidSkene"),
     ],
 )

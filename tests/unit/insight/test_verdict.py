@@ -42,7 +42,7 @@ def test_it_does_not_claim_what_the_fused_answer_believes_of_itself(panel):
 def test_a_member_whose_interval_lies_apart_is_named(panel):
     predictions, _ = panel
     verdict = cs.diagnose(predictions).verdict
-    object.__setattr__(verdict, "members", [*verdict.members[:3], AccuracyEstimate(0.05, 0.01, 0.1)])
+    verdict.estimates.members[3] = AccuracyEstimate(0.05, 0.01, 0.1)
     assert verdict.standing()[0].endswith("without labels, except that tree is worse")
 
 

@@ -7,43 +7,42 @@ what else its error depends on; `Intervals` say how far off it may be, as learne
 
 from __future__ import annotations
 
-import itertools
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import expit, logit, stdtrit
 
-from consilience.aggregators.consensus.consensus import panel_sums, plain_rule
-from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS, VOTE, Reading, entropy
-from consilience.aggregators.consensus.panel import copies, skills
+from consilience.aggregators.consensus.consensus import Consensus, panel_sums, plain_rule
+from consilience.aggregators.consensus.label_free_fit import LabelFreeFit
+from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS, VOTE, Opinions, Reading, entropy
+from consilience.aggregators.consensus.learned.network import LearnedRule
+from consilience.aggregators.consensus.panel import Standing, copies, skills
+from consilience.data.answers import HardAnswers
+from consilience.data.predictions import Predictions
+from consilience.insight.agreement import labels_of
 from consilience.metrics.scores import wilson
 from consilience.passes.kernels import votes_of
-from consilience.passes.reader import Reader
-from consilience.system.arrays import to_numpy
+from consilience.passes.reader import ReadChunk, Reader
+from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.untrusted import damaged, read_weights, sealed
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Mapping, Sequence
-
-    from consilience.aggregators.consensus.consensus import Consensus
-    from consilience.aggregators.consensus.label_free_fit import LabelFreeFit
-    from consilience.aggregators.consensus.learned.experts import Opinions
-    from consilience.aggregators.consensus.learned.network import LearnedRule
-    from consilience.aggregators.consensus.panel import Standing
-    from consilience.data.predictions import Predictions
-    from consilience.passes.reader import ReadChunk
-    from consilience.system.arrays import Array, FloatArray, IntArray
-
-
-LEAST_LABELS = 10
-"""With fewer labelled votes nothing is measured."""
+LEAST_LABELS = 10  # with fewer labelled votes nothing is measured
 
 COVERAGE = 0.9
+
+FUSED_ANSWER = "fused answer"  # what the answer that is diagnosed is called among whole answers
+
+INDEPENDENT = ("combined", "translated", "multiplied")
+"""What takes errors for independent: of votes, of probabilities as they have come to mean, and of their product."""
+
+MOST_POWER = 4.0  # nobody's probabilities are taken to a higher power
 
 
 def measured(is_right: FloatArray, believed: FloatArray, believed_of_all: FloatArray) -> tuple[float, float, float]:
@@ -56,7 +55,10 @@ def measured(is_right: FloatArray, believed: FloatArray, believed_of_all: FloatA
     if n == n_all:
         value = float(is_right.mean())
         return value, *wilson(value, n, COVERAGE)
-    factor = _factor(is_right, believed)
+    # Belief is used as far as being right follows it, by a regression with a slope from 0 to 1.
+    spread, right = believed.var(), is_right - is_right.mean()
+    slope = np.mean(right * (believed - believed.mean())) / spread if spread >= 1e-12 else 0.0
+    factor = float(np.clip(slope, 0, 1))
     value = float(np.clip(is_right.mean() + factor * (believed_of_all.mean() - believed.mean()), 0, 1))
     rest = is_right - factor * believed
     # Half a right and half a wrong answer more: where all labels are right, the plain variance would be zero.
@@ -65,26 +67,6 @@ def measured(is_right: FloatArray, believed: FloatArray, believed_of_all: FloatA
     variance *= 1 - n / n_all  # it is the accuracy on these items that is asked for, and of some it is known
     reach = float(stdtrit(n - 1, (1 + COVERAGE) / 2) * np.sqrt(variance))
     return value, max(0.0, value - reach), min(1.0, value + reach)
-
-
-def _factor(is_right: FloatArray, believed: FloatArray) -> float:
-    """How far belief is used, from 0 to 1: by the regression of being right on it."""
-    spread = believed.var()
-    if spread < 1e-12:
-        return 0.0
-    slope = np.mean((is_right - is_right.mean()) * (believed - believed.mean())) / spread
-    return float(np.clip(slope, 0, 1))
-
-
-FUSED_ANSWER = "fused answer"
-"""What the answer that is diagnosed is called among whole answers."""
-
-
-INDEPENDENT = ("combined", "translated", "multiplied")
-"""What takes errors for independent: of votes, of probabilities as they have come to mean, and of their product."""
-
-MOST_POWER = 4.0
-"""Nobody's probabilities are taken to a higher power."""
 
 
 class AccuracyEstimate(NamedTuple):
@@ -137,19 +119,18 @@ def estimate_accuracies(
 
 
 def named_estimates(
-    voters: Voters, answers: Collection[str], known: IntArray | None, unseen: Mapping[str, IntArray] | None = None
+    voters: Voters, answers: Collection[str], known: IntArray | None, unseen: IntArray | None = None
 ) -> Estimates:
     """The estimates of these voters, the last of whom are whole answers of these names.
 
-    An answer that labels have taught fits these labels better than others. It is measured on labels that it has not
-    seen: `unseen`, by name, (items,), -1 where unknown or seen.
+    A fused answer that labels have taught fits these labels better than others. It is measured on labels that it has
+    not seen: `unseen` (items,), -1 where unknown or seen.
     """
-    weights, n_members = shipped(), len(voters.votes) - len(answers)
-    found = estimates_of(voters, weights, known)
+    found, n_members = estimates_of(voters, shipped(), known), len(voters.votes) - len(answers)
     of_answers = dict(zip(answers, found[n_members:], strict=True))
-    for name, others in (unseen or {}).items():
-        place = n_members + list(answers).index(name)
-        of_answers[name] = estimates_of(voters, weights, others)[place]
+    if unseen is not None:
+        others = estimates_of(voters, shipped(), unseen)[n_members:]
+        of_answers[FUSED_ANSWER] = dict(zip(answers, others, strict=True))[FUSED_ANSWER]
     return Estimates(found[:n_members], of_answers)
 
 
@@ -157,7 +138,7 @@ def voters_of(
     data: Predictions, model: Consensus, answers: Mapping[str, IntArray], posterior: Array | None = None
 ) -> Voters:
     """Count the votes of the members, and of whole answers; `posterior` is what the model makes of them, if known."""
-    rule, labels, every = plain_rule(model), list(answers.values()), np.arange(data.n_items)
+    rule, labels = plain_rule(model), list(answers.values())
     posterior = to_numpy(rule.posterior(data) if posterior is None else posterior).astype(np.float64, copy=False)
     found = panel_sums(model)
     alone = if_independent(found.standing)
@@ -166,7 +147,9 @@ def voters_of(
     by_experts = np.max([counted.mean(name) for name in INDEPENDENT], axis=0)[data.n_members :]
     independent = np.concatenate([alone, by_experts])
     features = features_of(counted, found, rule.traits.panel, independent)
-    votes = [*_labels_by_member(data), *((every, answer) for answer in labels)]
+    # The first class wins a tie, as in every metric: without ties a member is measured on what it knows.
+    votes = by_member(labels_of(data.harden()), data.n_members)
+    votes += [(np.arange(data.n_items), answer) for answer in labels]
     return Voters(counted.mean("believed"), features, independent, posterior, votes)
 
 
@@ -209,17 +192,11 @@ def _powers(accuracy: FloatArray, confidence: FloatArray, n_classes: int) -> Flo
     return np.asarray(np.nan_to_num(np.minimum(shown / claimed, MOST_POWER), nan=1.0))
 
 
-def _labels_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:
-    """The items and labels of each member's answers; the first class wins a tie, as in every metric.
-
-    Leaving ties out would leave out the items that a member does not know, and measure the others.
-    """
-    hard = data.harden().hard
-    if hard is None:
-        return [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))] * data.n_members
-    order = np.argsort(hard.members, kind="stable")
-    ends = np.searchsorted(hard.members[order], np.arange(data.n_members + 1))
-    return [(hard.items[order[start:stop]], hard.labels[order[start:stop]]) for start, stop in itertools.pairwise(ends)]
+def by_member(answers: HardAnswers, n_members: int) -> list[tuple[IntArray, IntArray]]:
+    """The items and labels of each member's answers."""
+    order = np.argsort(answers.members, kind="stable")
+    places = np.split(order, np.searchsorted(answers.members[order], np.arange(1, n_members)))
+    return [(answers.items[own], answers.labels[own]) for own in places]
 
 
 # ---- what is counted of each voter ----------------------------------------------------------------------
@@ -252,15 +229,6 @@ class VoterSums:
         return np.asarray(means)
 
 
-class Votes(NamedTuple):
-    """Votes for some items: who says what of which."""
-
-    voter: IntArray
-    item: IntArray
-    label: IntArray
-    is_counted: bool  # among the votes of the panel, so that the others are one less
-
-
 def tally(
     predictions: Predictions,
     rule: LearnedRule,
@@ -281,36 +249,40 @@ def tally(
     def visit(chunk: ReadChunk) -> VoterSums:
         rows = to_numpy(posterior[chunk.items, :]).astype(np.float64)
         opinions, product = reading.opinions(chunk), np.exp(reading.product(chunk, powers))
-        entries = sparse.coo_array(votes_of(chunk.chunk, n_members, n_classes).matrix)
-        member, label = np.divmod(entries.col, n_classes)
-        parts = [Votes(member, entries.row.astype(np.intp), label, is_counted=True)]
-        every = np.arange(chunk.n_items)
-        for voter, answer in enumerate(answers, n_members):
-            parts.append(Votes(np.full(chunk.n_items, voter), every, answer[chunk.items], is_counted=False))
-        sums, said = np.zeros((n_voters, len(SUMS))), np.zeros(n_voters * n_classes)
-        for part in parts:
-            for place, values in enumerate(_of_votes(part, opinions, product, rows).values()):
-                sums[:, place] += np.bincount(part.voter, weights=values, minlength=n_voters)
-            said += np.bincount(part.voter * n_classes + part.label, minlength=len(said))
-        return VoterSums(sums, said.reshape(n_voters, n_classes))
+        entries, n_items = sparse.coo_array(votes_of(chunk.chunk, n_members, n_classes).matrix), chunk.n_items
+        voter, label = np.divmod(entries.col, n_classes)
+        voter = np.concatenate([voter, np.repeat(np.arange(n_members, n_voters), n_items)])
+        item = np.concatenate([entries.row.astype(np.intp), np.tile(np.arange(n_items), len(answers))])
+        label = np.concatenate([label, *(answer[chunk.items] for answer in answers)])
+        found = _of_votes((item, label), voter < n_members, opinions, product, rows)
+        sums: FloatArray = np.stack([np.bincount(voter, found[name], n_voters) for name in SUMS], axis=1)
+        said = np.bincount(voter * n_classes + label, minlength=n_voters * n_classes)
+        return VoterSums(sums, said.reshape(n_voters, n_classes).astype(np.float64))
 
     return reader.added_up(visit)
 
 
-def _of_votes(votes: Votes, opinions: Opinions, product: FloatArray, posterior: FloatArray) -> dict[str, FloatArray]:
-    """What is summed, of each vote, in the order of `SUMS`."""
-    places = votes.item, votes.label
-    n_others = opinions.n_votes[votes.item, 0].astype(np.float64) - votes.is_counted
-    n_same = opinions.votes[places] * opinions.n_votes[votes.item, 0] - votes.is_counted
+def _of_votes(
+    places: tuple[IntArray, IntArray],
+    is_member: npt.NDArray[np.bool_],
+    opinions: Opinions,
+    product: FloatArray,
+    posterior: FloatArray,
+) -> dict[str, FloatArray]:
+    """What is summed, of each vote, given its item and label; members are among the votes of the panel themselves."""
+    items, labels = places
+    n_votes = opinions.n_votes[items, 0]
+    n_others = n_votes.astype(np.float64) - is_member
+    n_same = opinions.votes[places] * n_votes - is_member
     return {
-        "votes": np.ones(len(votes.item)),
+        "votes": np.ones(len(items)),
         "believed": posterior[places],
         "averaged": opinions.average[places].astype(np.float64),
         "translated": np.exp(opinions.translation[places].astype(np.float64)),
         "combined": np.exp(opinions.combination[places].astype(np.float64)),
         "multiplied": product[places],
-        "chosen": (posterior.argmax(axis=1)[votes.item] == votes.label).astype(np.float64),
-        "top": posterior.max(axis=1)[votes.item],
+        "chosen": (posterior.argmax(axis=1)[items] == labels).astype(np.float64),
+        "top": posterior.max(axis=1)[items],
         "shared": np.where(n_others > 0, np.clip(n_same / np.maximum(n_others, 1), 0, 1), 0.0),
         "met": (n_others > 0).astype(np.float64),
     }
@@ -320,14 +292,9 @@ def _of_votes(votes: Votes, opinions: Opinions, product: FloatArray, posterior: 
 
 INTERVALS_VERSION, INTERVALS_FILE = 2, "weights.npz"
 
-MOST_STANDARD = 4.0
-"""Features are clamped to so many standard deviations: beyond, nothing was learned."""
-
-MOST_SURE = 0.99
-"""Log-odds are of probabilities no nearer to 1 or to 0."""
-
-NEVER = 0.02
-"""An interval that ends so near to 0 or 1 ends there: members who are never wrong on some items do exist."""
+MOST_STANDARD = 4.0  # features are clamped to so many standard deviations: beyond, nothing was learned
+MOST_SURE = 0.99  # log-odds are of probabilities no nearer to 1 or to 0
+NEVER = 0.02  # an interval that ends so near to 0 or 1 ends there: some members are never wrong on some items
 
 MEANS = ("averaged", "translated", "combined", "chosen", "top", "shared")
 """Means by vote; the log-odds of each are compared with those of the estimate."""

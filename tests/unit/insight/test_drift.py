@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.monitoring import drift as module
-from consilience.insight.monitoring.drift import drift
-from consilience.insight.monitoring.windows import (
+from consilience.insight import drift as module
+from consilience.insight.drift import (
     AGREEMENT,
     ALL_MEMBERS,
     CONFIDENCE,
     KINDS,
     SHARES,
     ItemNumbers,
+    drift,
     numbers_of,
 )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.monitoring.monitor import FIRST_WINDOWS
+from consilience.insight.monitoring import FIRST_WINDOWS
 from consilience.report.stream import page
 
 from simulate import softmax_members

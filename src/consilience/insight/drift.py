@@ -9,19 +9,95 @@ is at most α with a probability of at most α (Westfall and Young 1993).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from consilience.insight.accuracy.estimates import AccuracyEstimate
-from consilience.insight.monitoring.windows import AGREEMENT, ALL_MEMBERS, CONFIDENCE, KINDS, SHARES, ItemNumbers, Seen
-from consilience.system.arrays import FloatArray
+from consilience.data.predictions import Predictions
+from consilience.insight.agreement import labels_of, ratio
+from consilience.system.arrays import FloatArray, IntArray, to_numpy
 
 BoolArray = npt.NDArray[np.bool_]
+
+AGREEMENT, SHARES, CONFIDENCE = KINDS = ("agreement", "class shares", "confidence")
+
+MOST_APART = 32  # up to so many members are looked at one by one, more of them only together
+
+ALL_MEMBERS = "all members"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemNumbers:
+    """Some numbers of each item; their means over a set of items are what may drift."""
+
+    values: FloatArray  # (items, numbers); NaN where there is none, as of a member who did not answer
+    kinds: npt.NDArray[np.str_]  # (numbers,), of `KINDS`
+    names: list[Any]  # (numbers,): whose, a member's name or a class's
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, items: IntArray) -> ItemNumbers:
+        """The numbers of some items."""
+        return ItemNumbers(self.values[items], self.kinds, self.names)
+
+    def mean(self, kind: str) -> FloatArray:
+        """The means over the items of all numbers of a kind; NaN where there are none."""
+        values = self.values[:, self.kinds == kind]
+        return ratio(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
+
+
+def numbers_of(data: Predictions) -> ItemNumbers:
+    """Look at each item.
+
+    Of each member: the share of the other votes that are for the class it votes for, and the largest of its
+    probabilities. Of each class: its share of the votes. All are numbers of one item, so that items can change places
+    between two samples if these do not differ.
+    """
+    votes = labels_of(data.votes())
+    members, items, labels = votes.members, votes.items, votes.labels
+    counts = np.zeros((data.n_items, data.n_classes))
+    np.add.at(counts, (items, labels), 1)
+    n_votes = counts.sum(axis=1)
+    has_others = n_votes[items] > 1
+    shared = (counts[items, labels] - 1)[has_others] / (n_votes[items] - 1)[has_others]
+    agreement = _by_member(data, members[has_others], items[has_others], shared)
+    with np.errstate(invalid="ignore"):
+        shares = counts / n_votes[:, None]
+    whose = data.members if data.n_members <= MOST_APART else [ALL_MEMBERS]
+    return ItemNumbers(
+        np.concatenate([agreement, shares, _confidence(data)], axis=1),
+        np.repeat(KINDS, [len(whose), data.n_classes, len(whose)]),
+        [*whose, *data.classes, *whose],
+    )
+
+
+def _confidence(data: Predictions) -> FloatArray:
+    """How sure members are; labels say nothing of it."""
+    answers = [np.empty((3, 0))]
+    for member in data.soft:
+        largest = to_numpy(member.rows).astype(np.float64).max(axis=1)
+        largest = largest[~np.isnan(largest)]
+        answers.append(np.stack([np.full(len(largest), member.position), member.answered(), largest]))
+    members, items, values = np.concatenate(answers, axis=1)
+    return _by_member(data, members.astype(np.intp), items.astype(np.intp), values)
+
+
+def _by_member(data: Predictions, members: IntArray, items: IntArray, values: FloatArray) -> FloatArray:
+    """The mean of some values by item and member (items, members), or by item alone (items, 1) of many members."""
+    n_columns = data.n_members if data.n_members <= MOST_APART else 1
+    places = items * n_columns + (members if n_columns > 1 else 0)
+    size = data.n_items * n_columns
+    sums, n_values = (np.bincount(places, weights=own, minlength=size) for own in (values, None))
+    return ratio(sums, n_values).reshape(data.n_items, n_columns)
+
+
+# ---- the test -----------------------------------------------------------------------------------------
 
 DEALS = 20  # so many deals for each one that may be as unusual: at a rate of 1 % there are 2,000
 MOST_TIMES = 10  # a reference of more windows than this is drawn from: more items would hardly make the test sharper
@@ -111,97 +187,3 @@ def _standardized(values: FloatArray, deals: Iterator[BoolArray]) -> Iterator[Fl
         error = np.sqrt(variance * (1 / np.maximum(n_now, 1) + 1 / np.maximum(n_before, 1)))
         counts = (n_now > 0) & (n_before > 0) & (error > 1e-12)
         yield np.divide(difference, error, out=np.zeros_like(difference), where=counts)
-
-
-EXPECTED = 10
-"""A member who was expected to answer so many items of a window, and answers none, has stopped: by chance, that happens
-once in 20,000 windows."""
-
-
-def who_stopped(before: Sequence[Seen], after: Sequence[Seen], first: int, members: Sequence[Any]) -> list[str]:
-    """A sentence for each member who answers nothing in some windows; the first of `after` has the number `first`."""
-    n_items = np.array([part.n_items for part in before])
-    usual = n_items @ np.stack([part.answered for part in before]) / n_items.sum()
-    told = []
-    for place, name in enumerate(members):
-        silent = [
-            first + number
-            for number, part in enumerate(after)
-            if part.answered[place] == 0 and usual[place] * part.n_items >= EXPECTED
-        ]
-        if silent:
-            told.append(
-                f"member {str(name)!r} answers no item {_when(silent, first + len(after) - 1)}; before, it answered "
-                f"{usual[place]:.0%}. Next: find out why; meanwhile the others are fused without it"
-            )
-    return told
-
-
-def _when(windows: list[int], last: int) -> str:
-    """When a member is silent.
-
-    >>> _when([3], 9), _when([3, 5], 9), _when([8, 9], 9)
-    ('in window 3', 'in 2 windows, first in window 3', 'from window 8 on')
-    """
-    first, is_to_the_end = windows[0], len(windows) == last - windows[0] + 1
-    if len(windows) == 1:
-        return f"in window {first}"
-    return f"from window {first} on" if is_to_the_end else f"in {len(windows)} windows, first in window {first}"
-
-
-NEXT = {
-    AGREEMENT: "label some 50 of these items, drawn at random, and give them as labels= to measure the accuracy",
-    SHARES: "find out whether the classes have become as frequent as that; if not, label some 50 items drawn at random",
-    CONFIDENCE: "members still agree as before, so look at what has changed in the items before you use probabilities",
-}
-"""What to do, by the first kind that has changed."""
-
-NEXT_WITH_LABELS = "compare the members' measured accuracies, and train again or leave out those that have fallen"
-
-
-class AlarmedWindow(NamedTuple):
-    """An alarmed window."""
-
-    window: int
-    changed: str
-    next: str
-    fused: AccuracyEstimate
-
-
-def change_of(
-    window: int, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers, fused: AccuracyEstimate
-) -> AlarmedWindow:
-    """What has changed in an alarmed window, given the accuracy of its fused answer."""
-    kinds = tested.changed
-    changed = "; ".join(_changed(kind, tested, reference, now) for kind in kinds)
-    return AlarmedWindow(window, changed, NEXT_WITH_LABELS if fused.is_measured else NEXT[kinds[0]], fused)
-
-
-def sentences(changes: Sequence[AlarmedWindow], before: Sequence[AccuracyEstimate]) -> list[str]:
-    """A sentence for each run of alarmed windows, about the last; `before` are the accuracies of the reference."""
-    was, told = f"{np.mean([found.value for found in before]):.0%}, {_how(before)}", []
-    for _, run in groupby(enumerate(changes), lambda numbered: numbered[1].window - numbered[0]):
-        alarmed = [change for _, change in run]
-        first, last = alarmed[0].window, alarmed[-1]
-        when = f"window {first}" if len(alarmed) == 1 else f"windows {first} to {last.window}; in the last of them"
-        fused = f"the fused answer is right on {last.fused}, {_how([last.fused])}, and was on {was}"
-        told.append(f"{when}: {last.changed}; {fused}. Next: {last.next}")
-    return told
-
-
-def _how(found: Sequence[AccuracyEstimate]) -> str:
-    return "measured" if all(one.is_measured for one in found) else "estimated"
-
-
-def _changed(kind: str, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers) -> str:
-    """How a kind of numbers has changed, and which of them has most."""
-    old, new = reference.mean(kind), now.mean(kind)
-    places = np.flatnonzero(reference.kinds == kind)
-    most = int(np.abs(tested.deviations[places]).argmax())
-    name, one = reference.names[places[most]], f"{new[most]:.0%}, before {old[most]:.0%}"
-    if kind == SHARES:
-        return f"the share of votes for class {name!r} is {one}"
-    less = "less" if np.nanmean(new) < np.nanmean(old) else "more"
-    what = f"members agree {less} with each other" if kind == AGREEMENT else f"members are {less} sure"
-    all_of_them = f"{np.nanmean(new):.0%}, before {np.nanmean(old):.0%}"
-    return f"{what} ({all_of_them})" + ("" if name == ALL_MEMBERS else f", most of all {name!r} ({one})")
