@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
-from consilience.aggregators.registry import commands, variants
+from consilience.aggregators.registry import commands
 from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions
@@ -205,8 +205,12 @@ def _with_interval(scores: dict[str, float], n_items: int) -> dict[str, float]:
 
 def default_aggregators(predictions: Predictions, class_shares: Any = None) -> dict[str, AbstractAggregator]:
     """Every method that applies, by name; `Consensus` knows the class shares."""
-    kinds = (kind() if kind is not Consensus else Consensus(class_shares=class_shares) for kind in commands().values())
-    return variants(kinds, predictions)
+    methods: dict[str, AbstractAggregator] = {}
+    for kind in commands().values():
+        methods[kind.__name__] = Consensus(class_shares=class_shares) if kind is Consensus else kind()
+        if kind is Average and predictions.hard is None:  # labels have no logarithms to average
+            methods["Average (geometric)"] = Average(kind="geometric")
+    return methods
 
 
 def _converged(fitted: AbstractAggregator) -> str:
