@@ -25,7 +25,7 @@ from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STA
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
 from consilience.data.alignment import check_sizes
-from consilience.data.axes import Axes, array_of_names
+from consilience.data.axes import Axes, array_of_names, short
 from consilience.data.labels import known_labels, on_classes
 from consilience.data.names import text_of
 from consilience.data.predictions import (
@@ -533,9 +533,10 @@ def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:
         return np.full(n_classes, 1 / n_classes)
     prior = positive_numbers(class_prior, n_classes)
     if prior is None or abs(prior.sum() - 1) > 1e-6:
+        total = "" if prior is None else f", which sums to {prior.sum():.6g}"
         raise ValueError(
-            f"class_prior must be None, 'uniform', or a positive probability for each of the {n_classes} classes, "
-            f"summing to 1; got {class_prior!r}"
+            f"class_prior must be None, 'uniform', or probabilities of the {n_classes} classes that are positive and "
+            f"sum to 1; got {short(class_prior)}{total}"
         )
     return prior
 

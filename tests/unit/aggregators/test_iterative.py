@@ -16,12 +16,12 @@ def test_class_priors_that_are_fixed():
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ("flat", "class_prior must be None, 'uniform', or a positive probability for .* 3 classes, .*; got 'flat'"),
+        ("flat", "class_prior must be None, 'uniform', or probabilities of the 3 classes .*; got 'flat'"),
         ({"a": 1}, "got {'a': 1}"),
-        ([0.5, 0.5], r"for each of the 3 classes, summing to 1; got \[0.5, 0.5\]"),
-        ([0.5, 0.5, 0.5], r"summing to 1; got \[0.5, 0.5, 0.5\]"),
-        ([0.5, 0.5, 0.0], "a positive probability for each"),
-        ([0.5, 0.5, np.nan], "a positive probability for each"),
+        ([0.5, 0.5], r"of the 3 classes that are positive and sum to 1; got \[0.5, 0.5\]"),
+        ([0.5, 0.5, 0.5], r"sum to 1; got \[0.5, 0.5, 0.5\], which sums to 1.5"),
+        ([0.5, 0.5, 0.0], "positive and sum to 1"),
+        ([0.5, 0.5, np.nan], "positive and sum to 1"),
     ],
 )
 def test_class_priors_that_are_none(prior, message):
