@@ -222,5 +222,5 @@ def test_lines_differ_by_more_than_colour():
 
 def test_without_matplotlib_the_extra_is_named(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match='figures need matplotlib.*pip install "consilience\\[plots\\]"'):
+    with pytest.raises(ImportError, match='a figure needs matplotlib.*pip install "consilience\\[plots\\]"'):
         cs.plots.plot_confusion(fitted)

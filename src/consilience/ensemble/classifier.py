@@ -21,7 +21,6 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.predictions import Predictions
 from consilience.ensemble.sklearn_members import (
     DROPPED,
-    all_classes,
     answers_of,
     are_pairs,
     classes_of,
@@ -150,7 +149,6 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         lessons = self._lessons(members, numbers, self._route(members, fit_params))
         fitted = Parallel(n_jobs=self.n_jobs)(delayed(lesson.fitted)(X) for lesson in lessons)
         self._keep(members, fitted, [lesson.numbered for lesson in lessons])
-        self._learn_classes()
         if isinstance(self.cv, int) and self.cv == 0:
             self.aggregator_, self._taught = None, None
             return self
@@ -186,7 +184,6 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
 
     def _adopt(self, members: list[tuple[str, Any]]) -> None:
         """Take fitted members as they are."""
-        self.classes_ = all_classes(members)
         self.__dict__.pop("le_", None)
         self._keep(members, [member for _, member in members], [None] * len(members))
 
@@ -201,10 +198,10 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
                 "only members already fitted (prefit=True) need none"
             )
         check_classification_targets(y)
-        self.le_ = LabelEncoder().fit(y)
+        self.le_ = LabelEncoder()
+        numbers: IntArray = self.le_.fit_transform(y)
         if len(self.le_.classes_) < 2:
             raise ValueError(f"y must have more than one class; got {self.le_.classes_.tolist()!r}")
-        numbers: IntArray = self.le_.transform(y)
         return numbers
 
     def _lessons(
@@ -219,18 +216,20 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         ]
 
     def _keep(self, members: list[tuple[str, Any]], fitted: list[Any], numbered: list[Any]) -> None:
+        """Keep the fitted members; the classes are those of y, and those that members know which were fitted before."""
         by_name = dict(zip([name for name, _ in members], fitted, strict=True))
+        known = {} if self.prefit else {"y": self.le_.classes_}
+        for (name, member), names_of_numbers in zip(by_name.items(), numbered, strict=True):
+            if names_of_numbers is None:
+                known[name] = classes_of(name, member)
+        self.classes_ = in_one_spelling(known)
         self.estimators_, self._numbered = fitted, numbered
         names = [name for name, _ in named_members(self.estimators)]
         self.named_estimators_ = Bunch(**{name: by_name.get(name, DROPPED) for name in names})
-
-    def _learn_classes(self) -> None:
-        """The classes of y, and those that only members know which were fitted before."""
-        known = {"y": self.le_.classes_}
-        for name, member, numbered in zip(self._kept_names(), self.estimators_, self._numbered, strict=True):
-            if numbered is None:
-                known[name] = classes_of(name, member)
-        self.classes_ = self.le_.classes_ if len(known) == 1 else in_one_spelling(list(known), list(known.values()))
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(attribute, None)
+            if found := [getattr(member, attribute) for member in fitted if hasattr(member, attribute)]:
+                setattr(self, attribute, found[0])
 
     def _out_of_fold(self, lessons: list[_Lesson], X: Any, numbers: IntArray) -> Predictions:
         """What copies of the members, fitted on the other folds, say of each item."""
@@ -285,15 +284,15 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     def predict_proba(self, X: Any) -> Any:
         """The posterior (items, classes) of each row, by what was learned; nothing more is learned."""
         predictions = self.member_predictions(X)
-        if self.aggregator_ is None:
-            return self._pool().fit_predict_proba(predictions)
-        return self.aggregator_.predict_proba(predictions)
+        if self.aggregator_ is not None:
+            return self.aggregator_.predict_proba(predictions)
+        method = self._method()  # nothing was learned: it answers where it has nothing to learn, else the average does
+        return (method if isinstance(method, AbstractPool) else Average()).fit_predict_proba(predictions)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row; the first class wins a tie."""
         positions = self.predict_proba(X).argmax(axis=1)
-        chosen: npt.NDArray[Any] = self.classes_[positions]
-        return chosen
+        return np.asarray(self.classes_[positions])
 
     def transform(self, X: Any) -> Any:
         """The members' probabilities side by side, (items, members × classes); labels are one-hot."""
@@ -307,23 +306,6 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
             f"{type(self).__name__.lower()}_{name}_{label}" for name in self._kept_names() for label in self.classes_
         ]
         return np.asarray(names, dtype=object)
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features the members were fitted on."""
-        return int(self._of_members("n_features_in_"))
-
-    @property
-    def feature_names_in_(self) -> npt.NDArray[Any]:
-        """The names of the features, where the members were fitted on a data frame."""
-        names: npt.NDArray[Any] = self._of_members("feature_names_in_")
-        return names
-
-    def _of_members(self, attribute: str) -> Any:
-        for member in vars(self).get("estimators_", []):
-            if hasattr(member, attribute):
-                return getattr(member, attribute)
-        raise AttributeError(f"{type(self).__name__} has no {attribute}: it is not fitted, or its members have none")
 
     # ---- parameters ---------------------------------------------------------------------------------------
 
@@ -353,11 +335,6 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         method: AbstractAggregator = clone(self.aggregator)
         return method
 
-    def _pool(self) -> AbstractAggregator:
-        """What answers where nothing was learned: the aggregator where it has nothing to learn, or the average."""
-        method = self._method()
-        return method if isinstance(method, AbstractPool) else Average()
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments, and with `deep` the members and their parameters by name."""
         is_deep = deep and are_pairs(self.estimators)
@@ -383,9 +360,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     def __sklearn_tags__(self) -> Any:
         """Sparse and missing features are for the members to take or refuse."""
         tags = super().__sklearn_tags__()
-        members = (
-            [pair[1] for pair in self.estimators if not _is_dropped(pair[1])] if are_pairs(self.estimators) else []
-        )
+        members = [member for _, member in self.estimators] if are_pairs(self.estimators) else []
         inputs = [get_tags(member).input_tags for member in members if hasattr(member, "__sklearn_tags__")]
         tags.input_tags.allow_nan = bool(inputs) and all(own.allow_nan for own in inputs)
         tags.input_tags.sparse = bool(inputs) and all(own.sparse for own in inputs)

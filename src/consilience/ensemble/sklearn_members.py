@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,11 +36,10 @@ def named_members(estimators: Any) -> list[tuple[str, Any]]:
     if are_pairs(estimators):
         return [(name, estimator) for name, estimator in estimators]
     kinds = [type(estimator).__name__.lower() for estimator in estimators]
-    n_alike, n_so_far, names = Counter(kinds), Counter[str](), []
-    for kind in kinds:
-        n_so_far[kind] += 1
-        names.append(kind if n_alike[kind] == 1 else f"{kind}-{n_so_far[kind]}")
-    return list(zip(names, estimators, strict=True))
+    return [
+        (kind if kinds.count(kind) == 1 else f"{kind}-{kinds[: place + 1].count(kind)}", estimators[place])
+        for place, kind in enumerate(kinds)
+    ]
 
 
 def has_own_classes(member: Any) -> bool:
@@ -89,21 +87,13 @@ def positions_among(classes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> IntA
     return positions
 
 
-def all_classes(members: Sequence[tuple[str, Any]]) -> npt.NDArray[Any]:
-    """The sorted classes that any of the fitted members knows."""
-    known = [classes_of(name, member) for name, member in members]
-    return in_one_spelling([name for name, _ in members], known)
-
-
-def in_one_spelling(names: Sequence[str], known: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def in_one_spelling(known: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """The sorted classes that any of these knows; raises where some have names for them and others numbers."""
-    kinds = {"number" if classes.dtype.kind in "biuf" else "name" for classes in known}
-    if len(kinds) > 1:  # NumPy would turn the numbers into names, and nothing would match
-        raise ValueError(
-            "members must call the classes by the same names; "
-            + "; ".join(f"{name!r} knows {some(own.tolist())}" for name, own in zip(names, known, strict=True))
-        )
-    return np.unique(np.concatenate(known))
+    if len({classes.dtype.kind in "biuf" for classes in known.values()}) > 1:
+        # NumPy would turn the numbers into names, and nothing would match.
+        found = "; ".join(f"{name!r} knows {some(own.tolist())}" for name, own in known.items())
+        raise ValueError(f"members must call the classes by the same names; {found}")
+    return np.unique(np.concatenate(list(known.values())))
 
 
 def classes_of(name: str, member: Any) -> npt.NDArray[Any]:

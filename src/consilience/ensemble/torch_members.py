@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import length_hint
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -54,45 +54,31 @@ def from_models(
     verbose
         Show a progress bar when it takes more than a second.
     """
-    outputs = _run_models(models, loader, activation=activation, device=device, verbose=verbose)
-    return Predictions(outputs, members=members, items=items, classes=classes)
-
-
-Predictions.from_models = staticmethod(from_models)  # added here, since `data` may not import from this room
-
-
-def _run_models(
-    models: Any, loader: Iterable[Any], *, activation: Activation, device: Any, verbose: bool
-) -> dict[str, Outputs]:
-    """The probabilities (items, classes) of each member, by name; the loader is gone over once."""
     torch = extra("torch", name="torch", use="from_models")
     if activation not in ("softmax", "sigmoid", "none"):
         raise ValueError(f"activation must be 'softmax', 'sigmoid' or 'none'; got {activation!r}")
-    members = _named(models, torch)
+    named = _named(models, torch)
     if not isinstance(loader, Iterable) and not hasattr(loader, "__getitem__"):
         raise InvalidPredictions(f"loader must give batches one after the other; got {loader!r}")
-    batches: dict[str, list[Outputs]] = {name: [] for name in members}
+    batches: dict[str, list[Outputs]] = {name: [] for name in named}
+    n_batches = length_hint(loader) or None  # a loader of a stream has a length that it refuses to tell
     with (
         torch.inference_mode(),
-        _evaluating(members.values(), torch),
-        show_progress("running models", _length(loader), is_shown=verbose, after=1.0) as progress,
+        _evaluating(named.values(), torch),
+        show_progress("running models", n_batches, is_shown=verbose, after=1.0) as progress,
     ):
         for batch in loader:
-            for name, output in _answers(members, batch, device, torch):
+            for name, output in _answers(named, batch, device, torch):
                 batches[name].append(_column_pair(output, name) if activation == "sigmoid" else output)
             _check_batch(batches)
             progress.finish()
     if not next(iter(batches.values())):
         raise InvalidPredictions("loader must give at least one batch; got none")
-    return {name: _activated(batches.pop(name), activation, place, name) for place, name in enumerate(members)}
+    outputs = {name: _activated(batches.pop(name), activation, place, name) for place, name in enumerate(named)}
+    return Predictions(outputs, members=members, items=items, classes=classes)
 
 
-def _length(loader: Any) -> int | None:
-    """How many batches there are, where that is known: a loader of a stream has a length that it refuses to tell."""
-    try:
-        return len(loader)
-    except TypeError:
-        return None
+Predictions.from_models = staticmethod(from_models)  # added here, since `data` may not import from this room
 
 
 # ---- models -----------------------------------------------------------------------------------------------
@@ -108,13 +94,11 @@ def _named(models: Any, torch: Any) -> dict[str, TorchModel]:
     elif not isinstance(models, Iterable):
         raise InvalidPredictions(f"models must be a list or a mapping; got {models!r}")
     else:
-        listed = list(models)
-        counts, seen = Counter(map(_kind, listed)), Counter[str]()
-        named = {}
-        for model in listed:
-            kind = _kind(model)
-            seen[kind] += 1
-            named[f"{kind} {seen[kind]}" if counts[kind] > 1 else kind] = model
+        listed, named = list(models), {}
+        kinds = [_kind(model) for model in listed]
+        for place, kind in enumerate(kinds):
+            is_alone = kinds.count(kind) == 1
+            named[kind if is_alone else f"{kind} {kinds[: place + 1].count(kind)}"] = listed[place]
     if not named:
         raise InvalidPredictions("models must hold at least one model; got none")
     for name, model in named.items():

@@ -77,9 +77,9 @@ def _of_frame(frame: Any) -> tuple[npt.NDArray[Any], list[Any] | None, list[Any]
         return frame.to_numpy(), list(frame.index), list(frame.columns)
     columns = columns_of(frame)
     item = next((name for name in ("task", "item") if name in columns), None)
-    by_class = {name: column for name, column in columns.items() if name != item}
-    rows = [column.rows() if column.numbers is None else column.numbers for column in by_class.values()]
-    return np.array(rows).T, None if item is None else columns[item].rows(), list(by_class)
+    classes = [name for name in columns if name != item]
+    rows = [own.rows() if own.numbers is None else own.numbers for own in (columns[name] for name in classes)]
+    return np.array(rows).T, None if item is None else columns[item].rows(), classes
 
 
 def _numbers(posterior: Any, name: str) -> FloatArray:
