@@ -164,7 +164,7 @@ def _confusion_of(
     if unknown := [name for name in wanted if name not in places]:
         raise ValueError(f"members must be among {some(list(places))}; got {unknown[0]!r}")
     if not 0 < len(wanted) <= MOST_HEAT_MAPS:
-        raise ValueError(f"members must be 1 to {MOST_HEAT_MAPS} names, for which a figure has room; got {len(wanted)}")
+        raise ValueError(f"members must name 1 to {MOST_HEAT_MAPS}, as many as fit in a figure; got {len(wanted)}")
     return wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]]
 
 

@@ -118,7 +118,8 @@ class AbstractAggregator(ABC):
         """
         data = read_anywhere(predictions)
         warn_of_turned_axes(data)
-        self._check_memory(data.n_members, data.n_classes)
+        n_bytes = 8 * self._matrices_at_once * data.n_members * data.n_classes**2
+        check_fits(n_bytes, f"{type(self).__name__} of {data.n_members:,} members × {data.n_classes:,}² classes")
         check_items_are_single(data, labels)
         known = None if labels is None else self._known(placed(data, labels), data.axes)
         self._check_parameters(data.n_members, data.n_classes)
@@ -320,11 +321,6 @@ class AbstractAggregator(ABC):
 
     def _steady_start(self) -> None:
         """Called by `partial_fit` after the fit to the first batch of a stream."""
-
-    def _check_memory(self, n_members: int, n_classes: int) -> None:
-        """Raise where the confusion matrices of a fit would not fit in memory."""
-        n_bytes = 8 * self._matrices_at_once * n_members * n_classes**2
-        check_fits(n_bytes, f"{type(self).__name__} of {n_members:,} members × {n_classes:,}² classes")
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         """Raise where a constructor argument makes no sense, alone or for so many members and classes."""

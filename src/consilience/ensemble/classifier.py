@@ -410,15 +410,9 @@ class _Lesson(NamedTuple):
 
     def fitted(self, X: Any) -> Any:
         """A copy of the member that is fitted on all items."""
-        try:
-            return clone(self.member).fit(X, self.labels, **self.params)
-        except TypeError as error:
-            if "unexpected keyword argument 'sample_weight'" not in str(error):
-                raise
-            kind = type(self.member).__name__
-            raise TypeError(
-                f"sample_weight needs members that take it; member {self.name!r} ({kind}) does not"
-            ) from error
+        from sklearn.ensemble._base import _fit_single_estimator  # noqa: PLC0415 - takes long, and only here
+
+        return _fit_single_estimator(clone(self.member), X, self.labels, self.params)
 
     def out_of_fold(self, X: Any, fold: tuple[IntArray, IntArray], classes: npt.NDArray[Any]) -> Array:
         """What a copy that is fitted on the first items of a fold says of the second."""
