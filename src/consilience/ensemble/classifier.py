@@ -37,24 +37,20 @@ from consilience.system.arrays import Array, IntArray, plain_numpy
 class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
     """A `VotingClassifier` that learns how to combine its members: from labels, and from data without any.
 
-    The members are fitted on labels, or were before. The *combination* takes labels, but needs none. When it is
-    learned, and from what:
+    The members are fitted on labels, or were before. The *combination* takes labels, but needs none:
 
-    - `fit(X, y)` fits a copy of each member on all of X and y. The aggregator then learns from the members'
-      predictions for X made out of fold, by copies that did not see the item, and from y as known labels. It does not
-      learn from what the members say of their own training data: there they are nearly always right and sure of it,
-      and agree, so that estimates of their accuracy come out too high.
-      This takes `cv` further fits of each member, as stacking does; `cv=0` saves them, and the average of the members
-      answers until something is learned. A member in a `FrozenEstimator` is not fitted again: it should not have been
-      fitted on X.
+    - `fit(X, y)` fits a copy of each member on all of X and y. The aggregator learns from y as known labels, and from
+      predictions for X made out of fold, by copies that did not see the item: of their own training data members are
+      nearly always right and sure of it, so that estimates of their accuracy come out too high. This takes `cv` further
+      fits of each member, as stacking does; with `cv=0` the average of the members answers until something is learned.
+      A member in a `FrozenEstimator` is not fitted again: it should not have been fitted on X.
     - `fit_aggregator(X)` learns the combination from any data without labels, members staying as they are. Let it see
-      what will be asked: after a shift of the data the members err differently than they did out of fold. What y
-      taught stays: `Consensus` learns anew and is corrected by the same labels; the other methods go on learning from
-      where `fit` left them. After a strong shift, what labels taught of other data may mislead:
-      `fit_aggregator(X, forget_y=True)` starts without it.
+      what will be asked: after a shift of the data the members err differently. What y taught stays: `Consensus` learns
+      anew and is corrected by the same labels; the other methods go on from where `fit` left them. After a strong shift
+      it may mislead: `forget_y=True` starts without it.
     - With `prefit=True`, `fit(X)` takes the members as they are and learns the combination from X, which the members
-      should not have been trained on. No labels are needed. `fit(X, y)` takes y as known labels, -1 or None where
-      unknown. `Average` and `MajorityVote` learn nothing.
+      should not have been trained on. `fit(X, y)` takes y as known labels, -1 or None where unknown. `Average` and
+      `MajorityVote` learn nothing.
     - `predict` and `predict_proba` learn nothing. Each row is answered by itself, one row or many.
 
     Members without `predict_proba`, such as those that only have a `decision_function`, take part with their labels;

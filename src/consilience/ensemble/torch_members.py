@@ -203,19 +203,16 @@ def _column_pair(output: Outputs, name: str) -> Outputs:
 
 def _check_batch(batches: dict[str, list[Outputs]]) -> None:
     """Raise where the last batch's outputs are no matrices, differ in shape, or are not numbers."""
-    first_name, first = next((name, outputs) for name, outputs in batches.items())
+    first_name, first = next(iter(batches.items()))
     for name, outputs in batches.items():
         last = outputs[-1]
         if last.ndim != 2:
             raise InvalidPredictions(f"each model must give (batch, classes); {name!r} gives the shape {last.shape}")
-        if last.shape[0] != first[-1].shape[0]:
+        expected = (len(first[-1]), first[0].shape[1])  # the items of this batch, the classes of the first
+        if last.shape != expected:
             raise InvalidPredictions(
-                f"models must answer the same items; of batch {len(first) - 1}, {first_name!r} answers "
-                f"{first[-1].shape[0]}, {name!r} {last.shape[0]}"
-            )
-        if last.shape[1] != first[0].shape[1]:
-            raise InvalidPredictions(
-                f"models must agree on the classes; {first_name!r} gives {first[0].shape[1]}, {name!r} {last.shape[1]}"
+                f"models must agree on items and classes; of batch {len(first) - 1}, {name!r} must give {expected} "
+                f"as {first_name!r} does; got {last.shape}"
             )
         if np.isnan(last).any():
             item = sum(map(len, outputs[:-1])) + int(np.argmax(np.isnan(last).any(axis=1)))
