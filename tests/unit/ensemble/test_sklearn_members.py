@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from consilience.ensemble.sklearn_members import (
+from consilience.ensemble.classifier import (
     answers_of,
     are_pairs,
     classes_of,
