@@ -504,7 +504,6 @@ class AbstractLatent(AbstractIterative):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
         self._check_model()
 
-    @abstractmethod
     def _check_model(self) -> None:
         """Raise where an argument of the method's own makes no sense."""
 

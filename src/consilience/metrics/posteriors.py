@@ -16,9 +16,9 @@ from consilience.system.arrays import FloatArray, IntArray, plain_numpy
 from consilience.system.errors import InvalidPredictions
 
 
-def checked_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
+def checked_posterior(posterior: Any) -> FloatArray:
     """A posterior as float64 (items, classes), rows summing to 1."""
-    values = _numbers(posterior, name)
+    values = _numbers(posterior)
     # The posterior of half-precision predictions comes in single precision, but its rows sum to 1 no better.
     is_good = are_probabilities(values, is_half=True)
     if not is_good.all():
@@ -26,7 +26,7 @@ def checked_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
         row = values[place]
         with np.errstate(over="ignore", invalid="ignore"):
             found = f"has a least value of {row.min():.6g} and sums to {row.sum():.6g}"
-        raise InvalidPredictions(f"{name} must be probabilities that sum to 1; item {place} {found}")
+        raise InvalidPredictions(f"posterior must be probabilities that sum to 1; item {place} {found}")
     return values
 
 
@@ -66,7 +66,7 @@ def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[Fl
         classes = columns
     # Of rows on a cluster only those that are asked for are brought here.
     is_remote = hasattr(posterior, "__dask_graph__") and getattr(posterior, "ndim", 0) == 2
-    rows = posterior if is_remote else _numbers(posterior, "posterior")
+    rows = posterior if is_remote else _numbers(posterior)
     named = Axis("item", rows.shape[0], items, by_name=items is not None)
     return rows, Axes(Axis("member", 1), named, Axis("class", rows.shape[1], classes))
 
@@ -82,8 +82,9 @@ def _of_frame(frame: Any) -> tuple[npt.NDArray[Any], list[Any] | None, list[Any]
     return np.array(rows).T, None if item is None else columns[item].rows(), classes
 
 
-def _numbers(posterior: Any, name: str) -> FloatArray:
-    array = plain_numpy(posterior, name)
+def _numbers(posterior: Any) -> FloatArray:
+    array = plain_numpy(posterior, "posterior")
     if array.dtype.kind not in "fiub" or array.ndim != 2 or 0 in array.shape:
-        raise InvalidPredictions(f"{name} must be numbers (items, classes); got {array.dtype} of shape {array.shape}")
+        found = f"{array.dtype} of shape {array.shape}"
+        raise InvalidPredictions(f"posterior must be numbers (items, classes); got {found}")
     return array.astype(np.float64, copy=False)

@@ -102,9 +102,8 @@ class ItemScores:
 
     def means(self, weights: Any = None) -> dict[str, float]:
         """All metrics by name, each item counted `weights` times (once by default)."""
-        plain = (
-            [column.mean() for column in self.values.T] if weights is None else weights @ self.values / weights.sum()
-        )
+        weights = np.ones(len(self.values)) if weights is None else weights
+        plain = weights @ self.values / weights.sum()
         gaps = self.values[:, 0] - self.confidence
         errors = [binned_gap(self._bins, gaps, self.n_bins, debiased=own, weights=weights) for own in (False, True)]
         return dict(zip(METRICS, map(float, [*plain, *errors]), strict=True))
