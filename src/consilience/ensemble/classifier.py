@@ -29,8 +29,6 @@ from consilience.data.axes import some
 from consilience.data.predictions import Predictions
 from consilience.system.arrays import Array, IntArray, plain_numpy
 
-DROPPED = "drop"  # what stands in the place of a member that is left out, as in scikit-learn
-
 
 @final
 class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
@@ -100,7 +98,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     """
 
     aggregator_: AbstractAggregator | None
-    _taught: _Taught | None = None
+    _taught: tuple[Predictions, npt.NDArray[Any]] | None = None  # what members said of labelled items, and the labels
     estimators_: list[Any]
     named_estimators_: Any
     classes_: npt.NDArray[Any]
@@ -136,14 +134,15 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         if self.prefit:
             if given := [name for name, value in fit_params.items() if value is not None]:
                 raise TypeError(f"fit takes no {', '.join(given)} with prefit=True, because no member is fitted")
-            self._adopt(members)
+            self._keep(members, {})
             return self._teach(method, self.member_predictions(X), None if y is None else _in_order(y))
         from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415 - takes long, and only here
 
         numbers = self._encode(y)
         lessons = self._lessons(members, numbers, self._route(members, fit_params))
         fitted = Parallel(n_jobs=self.n_jobs)(delayed(lesson.fitted)(X) for lesson in lessons)
-        self._keep(members, fitted, [lesson.numbered for lesson in lessons])
+        numbered = {lesson.name: lesson.numbered for lesson in lessons if lesson.numbered is not None}
+        self._keep(dict(zip(members, fitted, strict=True)), numbered)
         if isinstance(self.cv, int) and self.cv == 0:
             self.aggregator_, self._taught = None, None
             return self
@@ -156,7 +155,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
 
     def _teach(self, method: AbstractAggregator, predictions: Predictions, y: npt.NDArray[Any] | None) -> Self:
         """Fit the aggregator on what members say of the items of a fit, and keep what labels taught."""
-        self._taught = None if y is None or not self.learn_from_y else _Taught(predictions, y)
+        self._taught = None if y is None or not self.learn_from_y else (predictions, y)
         self.aggregator_ = method.fit(predictions, None if self._taught is None else y)
         return self
 
@@ -168,19 +167,17 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         to fit before.
         """
         if self.prefit and not hasattr(self, "estimators_"):
-            self._adopt(self._check_members())
+            self._keep(self._check_members(), {})
             self._taught = None
         method, predictions = self._method(), self.member_predictions(X)
-        taught = None if forget_y else self._taught
-        self.aggregator_ = (
-            method.fit(predictions, labels) if taught is None else taught.followed_by(method, predictions, labels)
-        )
+        if forget_y or self._taught is None:
+            method.fit(predictions, labels)
+        elif isinstance(method, Consensus):  # labels correct what it finds without them
+            method.fit(predictions, labels).add_labels(*self._taught)
+        else:
+            method.fit(*self._taught).partial_fit(predictions, labels)
+        self.aggregator_ = method
         return self
-
-    def _adopt(self, members: list[tuple[str, Any]]) -> None:
-        """Take fitted members as they are."""
-        self.__dict__.pop("le_", None)
-        self._keep(members, [member for _, member in members], [None] * len(members))
 
     def _encode(self, y: Any) -> IntArray:
         """The numbers of the classes, which most members are fitted on."""
@@ -200,30 +197,28 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         return numbers
 
     def _lessons(
-        self, members: list[tuple[str, Any]], numbers: IntArray, routed: Mapping[str, dict[str, Any]]
+        self, members: dict[str, Any], numbers: IntArray, routed: Mapping[str, dict[str, Any]]
     ) -> list[_Lesson]:
         names = self.le_.classes_
         return [
             _Lesson(name, member, names[numbers], None, routed[name])
             if has_own_classes(member)
             else _Lesson(name, member, numbers, names, routed[name])
-            for name, member in members
+            for name, member in members.items()
         ]
 
-    def _keep(self, members: list[tuple[str, Any]], fitted: list[Any], numbered: list[Any]) -> None:
-        """Keep the fitted members; the classes are those of y, and those that members know which were fitted before."""
-        by_name = dict(zip([name for name, _ in members], fitted, strict=True))
+    def _keep(self, fitted: dict[str, Any], numbered: dict[str, npt.NDArray[Any]]) -> None:
+        """Keep the members, and the classes: those of y, and of members that were not fitted on the numbers of y's."""
         known = {} if self.prefit else {"y": self.le_.classes_}
-        for (name, member), names_of_numbers in zip(by_name.items(), numbered, strict=True):
-            if names_of_numbers is None:
-                known[name] = classes_of(name, member)
+        known |= {name: classes_of(name, member) for name, member in fitted.items() if name not in numbered}
         self.classes_ = in_one_spelling(known)
-        self.estimators_, self._numbered = fitted, numbered
-        names = [name for name, _ in named_members(self.estimators)]
-        self.named_estimators_ = Bunch(**{name: by_name.get(name, DROPPED) for name in names})
+        self.estimators_, self._names, self._numbered = list(fitted.values()), list(fitted), numbered
+        self.named_estimators_ = Bunch(**dict(named_members(self.estimators)) | fitted)
+        if self.prefit:
+            self.__dict__.pop("le_", None)
         for attribute in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(attribute, None)
-            if found := [getattr(member, attribute) for member in fitted if hasattr(member, attribute)]:
+            if found := [getattr(member, attribute) for member in self.estimators_ if hasattr(member, attribute)]:
                 setattr(self, attribute, found[0])
 
     def _out_of_fold(self, lessons: list[_Lesson], X: Any, numbers: IntArray) -> Predictions:
@@ -246,17 +241,17 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         items = items_of(X) or [f"row {row} of fit" for row in range(len(numbers))]
         return put_together([lesson.name for lesson in lessons], answers, self.classes_, items)
 
-    def _route(self, members: list[tuple[str, Any]], fit_params: dict[str, Any]) -> dict[str, Any]:
+    def _route(self, members: dict[str, Any], fit_params: dict[str, Any]) -> dict[str, Any]:
         """What each member's `fit` gets beside X and y."""
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **fit_params)
-            return {name: routed[name]["fit"] for name, _ in members}
+            return {name: routed[name]["fit"] for name in members}
         if unknown := fit_params.keys() - {"sample_weight"}:
             raise TypeError(
                 f"fit takes sample_weight alone unless metadata routing is enabled; got {', '.join(sorted(unknown))}"
             )
         given = {name: value for name, value in fit_params.items() if value is not None}
-        return dict.fromkeys((name for name, _ in members), given)
+        return dict.fromkeys(members, given)
 
     def get_metadata_routing(self) -> Any:
         """Which member's `fit` gets which parameters."""
@@ -271,10 +266,10 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         """What the members say of X: for `compare`, `diagnose`, `explain`, or an aggregator's `partial_fit`."""
         check_is_fitted(self)
         answers = [
-            answers_of(member, X, self.classes_, numbered)
-            for member, numbered in zip(self.estimators_, self._numbered, strict=True)
+            answers_of(member, X, self.classes_, self._numbered.get(name))
+            for name, member in zip(self._names, self.estimators_, strict=True)
         ]
-        return put_together(self._kept_names(), answers, self.classes_, items_of(X))
+        return put_together(self._names, answers, self.classes_, items_of(X))
 
     def predict_proba(self, X: Any) -> Any:
         """The posterior (items, classes) of each row, by what was learned; nothing more is learned."""
@@ -297,29 +292,25 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         """The names of the columns of `transform`: the member's and the class's."""
         check_is_fitted(self)
         _check_feature_names_in(self, input_features, generate_names=False)
-        names = [
-            f"{type(self).__name__.lower()}_{name}_{label}" for name in self._kept_names() for label in self.classes_
-        ]
+        prefix = type(self).__name__.lower()
+        names = [f"{prefix}_{name}_{label}" for name in self._names for label in self.classes_]
         return np.asarray(names, dtype=object)
 
     # ---- parameters ---------------------------------------------------------------------------------------
 
-    def _check_members(self) -> list[tuple[str, Any]]:
-        """The members that are not dropped; raises where they are no such list."""
+    def _check_members(self) -> dict[str, Any]:
+        """The members that are not dropped, by name; raises where they are no such list."""
         named = named_members(self.estimators)
         if not self.prefit and not are_pairs(self.estimators):
             raise ValueError("estimators must be (name, classifier) pairs unless prefit=True; got some without a name")
         self._validate_names([name for name, _ in named])
-        members = [(name, member) for name, member in named if not _is_dropped(member)]
+        members = {name: own for name, own in named if not (isinstance(own, str) and own == "drop")}
         if not members:
             raise ValueError("estimators must have a member that is not dropped; got none")
-        for name, member in members:
+        for name, member in members.items():
             if not self.prefit and not is_classifier(member):
                 raise ValueError(f"members must be classifiers; member {name!r} is a {type(member).__name__}")
         return members
-
-    def _kept_names(self) -> list[str]:
-        return [name for name, member in self.named_estimators_.items() if not _is_dropped(member)]
 
     def _method(self) -> AbstractAggregator:
         """A fresh copy of the aggregator."""
@@ -371,27 +362,10 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         return _VisualBlock("parallel", [*members, self._method()], names=[*names, "aggregator"])
 
 
-def _is_dropped(member: Any) -> bool:
-    return isinstance(member, str) and member == DROPPED
-
-
 def _in_order(y: Any) -> npt.NDArray[Any]:
     """Labels in the order of the rows of X, as everywhere in scikit-learn, whatever index they have."""
     labels = plain_numpy(y, "y")
     return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-
-
-class _Taught(NamedTuple):
-    """What the labels of a fit teach an aggregator: what members said of its items, and the labels."""
-
-    predictions: Predictions
-    labels: npt.NDArray[Any]
-
-    def followed_by(self, method: AbstractAggregator, predictions: Predictions, labels: Any) -> AbstractAggregator:
-        """The method after it has learned from these labels and from more predictions."""
-        if isinstance(method, Consensus):  # labels correct what it finds without them
-            return method.fit(predictions, labels).add_labels(*self)
-        return method.fit(*self).partial_fit(predictions, labels)
 
 
 class _Lesson(NamedTuple):
