@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -48,7 +47,10 @@ class VariationalModel:
         log_prior = mean_log(counts.classes) if self.class_prior is None else np.log(self.class_prior)
         # E ln π = ψ(α) - ψ(Σα): the second part is the same for all labels, so it is the bias.
         bias = -digamma(counts.confusion.sum(axis=-1))
-        return Scores(log_prior, self._of_cells(digamma, counts.confusion), bias)
+        weights, is_moved = np.empty_like(counts.confusion), counts.confusion != self.prior_confusion
+        weights[...] = digamma(self.prior_confusion)  # of many classes, most cells are as before any answer
+        weights[is_moved] = digamma(counts.confusion[is_moved])
+        return Scores(log_prior, weights, bias)
 
     def log_prior(self, counts: Counts) -> float:
         """-KL(q(π) || p(π)) - KL(q(κ) || p(κ)); with the evidence under E ln κ, E ln π it makes the ELBO."""
@@ -61,14 +63,6 @@ class VariationalModel:
         if self.class_prior is None:
             divergence += kullback_leibler(counts.classes, self.prior_classes)
         return -float(divergence)
-
-    def _of_cells(self, function: Callable[[FloatArray], FloatArray], confusion: FloatArray) -> FloatArray:
-        """A function of all cells, computed for the prior's few values and for the cells that differ from them."""
-        result = np.empty_like(confusion)
-        result[...] = function(self.prior_confusion)
-        is_moved = confusion != self.prior_confusion
-        result[is_moved] = function(confusion[is_moved])
-        return result
 
     def rates(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """The means of q(κ) and q(π)."""
