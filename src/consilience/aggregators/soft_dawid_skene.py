@@ -8,7 +8,7 @@ numbers of its equations.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, final
 
@@ -64,6 +64,11 @@ class Emissions:
     table: FloatArray  # (members, true, predicted)
     log_normalizers: FloatArray  # (members, true): log B(π) of soft members, 0 of hard ones
     moments: Moments  # the optimizer's, of all rows
+
+    def copy(self) -> Emissions:
+        """Emissions of their own, in the order of rows in which an M step takes views of them."""
+        moments = Moments(self.moments.first.copy(), self.moments.second.copy(), int(self.moments.n_steps))
+        return Emissions(self.class_prior, self.table.copy(), self.log_normalizers.copy(), moments)
 
 
 @final
@@ -427,7 +432,7 @@ class SoftDawidSkene(AbstractLatent):
         statistics = self.forgetting * self.statistics_ + batch
         posterior = expectation.posterior(averages)
         # A copy, so that nothing is half-learned where this is interrupted.
-        emissions = model.maximize(statistics, deepcopy(self._emissions()))
+        emissions = model.maximize(statistics, self._emissions().copy())
         objective = model.objective(emissions, statistics)
         self._learn(model, State(emissions, statistics), minds_silence=self.silence_ is not None)
         return Outcome(posterior, statistics, [objective], converged=False)

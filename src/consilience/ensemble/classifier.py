@@ -139,7 +139,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415 - takes long, and only here
 
         numbers = self._encode(y)
-        lessons = self._lessons(members, numbers, self._route(members, fit_params))
+        lessons = self._lessons(members, numbers, fit_params)
         fitted = Parallel(n_jobs=self.n_jobs)(delayed(lesson.fitted)(X) for lesson in lessons)
         numbered = {lesson.name: lesson.numbered for lesson in lessons if lesson.numbered is not None}
         self._keep(dict(zip(members, fitted, strict=True)), numbered)
@@ -196,14 +196,22 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
             raise ValueError(f"y must have more than one class; got {self.le_.classes_.tolist()!r}")
         return numbers
 
-    def _lessons(
-        self, members: dict[str, Any], numbers: IntArray, routed: Mapping[str, dict[str, Any]]
-    ) -> list[_Lesson]:
+    def _lessons(self, members: dict[str, Any], numbers: IntArray, fit_params: dict[str, Any]) -> list[_Lesson]:
+        """The members with their labels, as names or as numbers, and with what their `fit` gets beside X and y."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **fit_params)
+            params = {name: routed[name]["fit"] for name in members}
+        elif unknown := fit_params.keys() - {"sample_weight"}:
+            found = ", ".join(sorted(unknown))
+            raise TypeError(f"fit takes sample_weight alone unless metadata routing is enabled; got {found}")
+        else:
+            given = {name: value for name, value in fit_params.items() if value is not None}
+            params = dict.fromkeys(members, given)
         names = self.le_.classes_
         return [
-            _Lesson(name, member, names[numbers], None, routed[name])
+            _Lesson(name, member, names[numbers], None, params[name])
             if has_own_classes(member)
-            else _Lesson(name, member, numbers, names, routed[name])
+            else _Lesson(name, member, numbers, names, params[name])
             for name, member in members.items()
         ]
 
@@ -240,18 +248,6 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         # Named, so that they are not taken for items of the same number that are asked about later.
         items = items_of(X) or [f"row {row} of fit" for row in range(len(numbers))]
         return put_together([lesson.name for lesson in lessons], answers, self.classes_, items)
-
-    def _route(self, members: dict[str, Any], fit_params: dict[str, Any]) -> dict[str, Any]:
-        """What each member's `fit` gets beside X and y."""
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", **fit_params)
-            return {name: routed[name]["fit"] for name in members}
-        if unknown := fit_params.keys() - {"sample_weight"}:
-            raise TypeError(
-                f"fit takes sample_weight alone unless metadata routing is enabled; got {', '.join(sorted(unknown))}"
-            )
-        given = {name: value for name, value in fit_params.items() if value is not None}
-        return dict.fromkeys(members, given)
 
     def get_metadata_routing(self) -> Any:
         """Which member's `fit` gets which parameters."""
