@@ -259,10 +259,8 @@ def _simulate(rng: np.random.Generator, *, n_items: int = 60, missing: float = 0
     return array
 
 
-def _fit_both(
-    aggregator: AbstractAggregator, first: FloatArray, second: FloatArray
-) -> tuple[AbstractAggregator, AbstractAggregator]:
-    return fitted_copy(aggregator, first), fitted_copy(aggregator, second)
+def _fit_both(aggregator: AbstractAggregator, *arrays: FloatArray) -> list[AbstractAggregator]:
+    return [fitted_copy(aggregator, array) for array in arrays]
 
 
 def _ensure(holds: bool | np.bool_, message: str) -> None:

@@ -446,9 +446,8 @@ def positions_among(classes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> IntA
     positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     is_unknown = classes[positions] != labels
     if np.any(is_unknown):
-        raise ValueError(
-            f"members must answer by the classes {some(classes.tolist())}; got {labels[is_unknown].tolist()[0]!r}"
-        )
+        found = labels[is_unknown].tolist()[0]
+        raise ValueError(f"members must answer by the classes {some(classes.tolist())}; got {found!r}")
     return positions
 
 
@@ -464,10 +463,8 @@ def in_one_spelling(known: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
 def classes_of(name: str, member: Any) -> npt.NDArray[Any]:
     """The classes that a fitted member knows."""
     if not hasattr(member, "classes_"):
-        raise ValueError(
-            f"prefit=True needs members that are fitted classifiers; member {name!r} ({type(member).__name__}) "
-            "has no classes_"
-        )
+        found = f"member {name!r} ({type(member).__name__}) has no classes_"
+        raise ValueError(f"prefit=True needs members that are fitted classifiers; {found}")
     if np.ndim(member.classes_[0]) != 0:
         raise ValueError(f"members must answer one question each; member {name!r} has several outputs")
     return np.asarray(member.classes_)
