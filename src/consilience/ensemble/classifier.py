@@ -190,10 +190,11 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
                 "only members already fitted (prefit=True) need none"
             )
         check_classification_targets(y)
-        self.le_ = LabelEncoder()
-        numbers: IntArray = self.le_.fit_transform(y)
-        if len(self.le_.classes_) < 2:
-            raise ValueError(f"y must have more than one class; got {self.le_.classes_.tolist()!r}")
+        encoder = LabelEncoder()
+        numbers: IntArray = encoder.fit_transform(y)
+        if len(encoder.classes_) < 2:
+            raise ValueError(f"y must have more than one class; got {encoder.classes_.tolist()!r}")
+        self.le_ = encoder
         return numbers
 
     def _lessons(self, members: dict[str, Any], numbers: IntArray, fit_params: dict[str, Any]) -> list[_Lesson]:
