@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.metrics.scores import bin_edges, bin_of, binned_gap, calibration_error, score
+from consilience.metrics.scores import binned_gap, bins_of, calibration_error, score
 
 if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
@@ -32,7 +32,6 @@ def scores(rows: FloatArray, labels: Any) -> dict[str, float]:
 def calibrated_error(confidence: FloatArray, n_bins: int) -> float:
     """The mean calibration error of answers that are right as often as they say: noise in the bins, nothing else."""
     rng = np.random.default_rng(0)
-    edges = bin_edges(confidence, n_bins, "uniform")
-    bins = bin_of(confidence, edges)
+    bins, _ = bins_of(confidence, n_bins, "uniform")
     draws = (rng.random(len(confidence)) < confidence for _ in range(N_DRAWS))
     return float(np.mean([binned_gap(bins, is_right - confidence, n_bins) for is_right in draws]))

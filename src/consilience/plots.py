@@ -7,6 +7,7 @@ it is drawn on, or makes its own; `figure.savefig("figure.svg")` needs no displa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle, islice, product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from consilience.data.axes import some
 from consilience.insight.analysis import Diagnosis
 from consilience.metrics.scores import Strategy, reliability_curve
 from consilience.system.arrays import FloatArray, plain_numpy
+from consilience.system.errors import extra
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -162,9 +164,7 @@ def _confusion_of(
     if unknown := [name for name in wanted if name not in places]:
         raise ValueError(f"members must be among {some(list(places))}; got {unknown[0]!r}")
     if not 0 < len(wanted) <= MOST_HEAT_MAPS:
-        raise ValueError(
-            f"a figure has room for 1 to {MOST_HEAT_MAPS} members; got {len(wanted)}: name some in `members`"
-        )
+        raise ValueError(f"members must name 1 to {MOST_HEAT_MAPS}, as many as fit in a figure; got {len(wanted)}")
     return wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]]
 
 
@@ -172,10 +172,8 @@ def _square_tables(source: Mapping[Any, FloatArray]) -> FloatArray:
     tables = [plain_numpy(table, f"the table of {name!r}") for name, table in source.items()]
     for name, table in zip(source, tables, strict=True):
         if table.ndim != 2 or table.shape != (len(tables[0]), len(tables[0])) or table.dtype.kind not in "fiub":
-            raise ValueError(
-                f"tables must be numbers (true, predicted), all of the same classes; {name!r} is {table.dtype} of "
-                f"shape {table.shape}"
-            )
+            found = f"{name!r} is {table.dtype} of shape {table.shape}"
+            raise ValueError(f"tables must be numbers (true, predicted), all of the same classes; {found}")
     return np.stack(tables)
 
 
@@ -187,9 +185,7 @@ def _lines_of(tables: Mapping[Any, Table], metric: str) -> dict[str, list[float]
         if not isinstance(table, Table):
             raise TypeError(f"tables must be what `compare` gives; at {level} is {_kind(table)}")
         if metric not in table.columns:
-            raise ValueError(
-                f"metric must be a column of every table; {metric!r} is not among {table.columns} at {level}"
-            )
+            raise ValueError(f"metric must be a column of every table; at {level} {metric!r} is not in {table.columns}")
     found = [dict(zip(table["method"], table[metric], strict=True)) for table in tables.values()]
     methods = dict.fromkeys(method for values in found for method in values)
     return {method: [values.get(method, np.nan) for values in found] for method in methods}
@@ -203,13 +199,9 @@ def _kind(value: Any) -> str:
 
 
 def _new_figure(width: float, height: float) -> Figure:
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ImportError(
-            'figures need matplotlib, which is not installed: pip install "consilience[plots]"'
-        ) from error
-    return Figure(figsize=(width, height), layout="constrained")
+    library = extra("matplotlib.figure", name="plots", use="a figure")
+    figure: Figure = library.Figure(figsize=(width, height), layout="constrained")
+    return figure
 
 
 def _heat_map(ax: Axes, table: FloatArray, rows: Sequence[str], columns: Sequence[str], *, lowest: float) -> Any:
@@ -266,14 +258,9 @@ def _legend(ax: Axes, names: list[Any], **where: Any) -> None:
 
 def _looks(n_lines: int) -> list[dict[str, Any]]:
     """Colour, marker and dashes of so many lines."""
+    alike = {"markersize": 4, "linewidth": 1.5, "clip_on": False}
+    looks = product(DASHES, zip(LINE_COLORS, MARKERS, strict=True))
     return [
-        {
-            "color": LINE_COLORS[place % len(LINE_COLORS)],
-            "marker": MARKERS[place % len(MARKERS)],
-            "linestyle": DASHES[place // len(LINE_COLORS) % len(DASHES)],
-            "markersize": 4,
-            "linewidth": 1.5,
-            "clip_on": False,
-        }
-        for place in range(n_lines)
+        {"color": color, "marker": marker, "linestyle": dashes, **alike}
+        for dashes, (color, marker) in islice(cycle(looks), n_lines)
     ]

@@ -409,7 +409,7 @@ AGGREGATORS = {
     "forgetting above 1": (lambda: cs.DawidSkene(forgetting=2).fit(BLOCK), "forgetting", "from 0 to 1", "got 2"),
     "chunks of 0": (lambda: cs.DawidSkene(chunk_size=0).fit(BLOCK), "chunk_size", "at least 1", "got 0"),
     "negative smoothing": (lambda: cs.DawidSkene(smoothing=-1).fit(BLOCK), "smoothing", "at least 0", "got -1"),
-    "a prior of others": (lambda: cs.DawidSkene(class_prior=[1.0]).fit(BLOCK), "class_prior", "3 classes", "got (1,)"),
+    "a prior of others": (lambda: cs.DawidSkene(class_prior=[1.0]).fit(BLOCK), "class_prior", "3 classes", "got [1.0]"),
     "a prior below 0": (
         lambda: cs.DawidSkene(class_prior=[1.5, -0.25, -0.25]).fit(BLOCK),
         "class_prior",
@@ -419,7 +419,7 @@ AGGREGATORS = {
     "a prior of words": (
         lambda: cs.DawidSkene(class_prior=list("abc")).fit(BLOCK),
         "class_prior",
-        "probability",
+        "probabilities",
         "'a'",
     ),
     "a class called None": (
@@ -438,7 +438,7 @@ AGGREGATORS = {
         lambda: cs.BayesianClassifierCombination(class_prior=[1.0]).fit(BLOCK),
         "class_prior",
         "3 classes",
-        "got (1,)",
+        "got [1.0]",
     ),
     "a ragged prior": (lambda: cs.DawidSkene(class_prior=[[1], [1, 2]]).fit(BLOCK), "class_prior", "'uniform'", "[[1]"),
     "a prior by a name": (
@@ -497,7 +497,7 @@ SCORES = {
     "labels: out of range": (lambda: cs.evaluate(ROWS, [5] * 10), "labels", "[0, 1, 2]", "item 0 has 5"),
     "labels: fractions": (lambda: cs.evaluate(ROWS, TRUTH + 0.5), "labels", "[0, 1, 2]", ".5"),
     "labels: names": (lambda: cs.evaluate(ROWS, ["a"] * 10), "labels", "[0, 1, 2]", "has 'a'"),
-    "labels: nothing": (lambda: cs.evaluate(ROWS, None), "labels", "each of the 10 items", "got None"),
+    "labels: nothing": (lambda: cs.evaluate(ROWS, None), "labels", "known for at least one", "got None"),
     "labels: a number": (lambda: cs.evaluate(ROWS, 1), "labels", "each of the 10 items", "got a int"),
     "labels: ragged": (lambda: cs.evaluate(ROWS, [[0], [1, 2]]), "labels", "each of the 10 items", "got 2"),
     "labels: unknown to a metric": (lambda: metrics.nll(ROWS, [-1] * 10), "labels", "every item", "item 0 is not"),

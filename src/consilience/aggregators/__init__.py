@@ -1,4 +1,4 @@
-"""The methods, one file each, what they share (`base`), and their registry.
+"""The methods, in a file each but for those that only pool, what they share (`base`), and their registry.
 
 A new method is a file here and a line below; `consensus/` is large, and so a folder. The room may import from `system`,
 `data`, `maths`, `passes` and `answering`.
@@ -7,7 +7,7 @@ A new method is a file here and a line below; `consensus/` is large, and so a fo
 # In the order of tables: from the plainest method to the recommended one.
 # isort: off
 from consilience.aggregators.average import Average as Average
-from consilience.aggregators.majority_vote import MajorityVote as MajorityVote
+from consilience.aggregators.average import MajorityVote as MajorityVote
 from consilience.aggregators.dawid_skene import DawidSkene as DawidSkene
 from consilience.aggregators.bayesian_combination import (
     BayesianClassifierCombination as BayesianClassifierCombination,

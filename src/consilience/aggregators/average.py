@@ -1,31 +1,28 @@
-"""Averaging, what everyone uses, because it never fails badly; and the base of all methods that only pool."""
+"""Methods that only pool: averaging, what everyone uses, because it never fails badly, and voting."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator, Outcome
-from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, VOTE_STATISTICS, Learned
+from consilience.aggregators.base import AbstractAggregator, Outcome, positive_numbers
+from consilience.answering.declaration import CONFUSION, VOTE_STATISTICS, Learned
 from consilience.answering.linear import LinearRule
 from consilience.data.axes import Axes, Axis
-from consilience.maths.em import smoothed_rates
+from consilience.data.predictions import AbstractPredictions
+from consilience.maths.em import Statistics, smoothed_rates
 from consilience.passes.reader import open_reader
 from consilience.passes.responsibilities import clamp
-
-if TYPE_CHECKING:
-    from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.maths.em import Statistics
-    from consilience.system.arrays import Array, FloatArray, IntArray
+from consilience.system.arrays import FloatArray, IntArray
 
 
 class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
-    learned: ClassVar[Learned] = {"statistics_": VOTE_STATISTICS, "class_prior_": CLASS_PRIOR, "confusion_": CONFUSION}
+    learned: ClassVar[Learned] = {"statistics_": VOTE_STATISTICS, "confusion_": CONFUSION}
     _matrices_at_once: ClassVar[int] = 3
 
     @abstractmethod
@@ -41,19 +38,16 @@ class AbstractPool(AbstractAggregator):
         return self._rule(len(members))
 
     def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
-        posterior, statistics = self._counted(predictions, known)
-        return self._learn(posterior, statistics)
+        return self._pool(predictions, known, None)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
-        posterior, statistics = self._counted(predictions, known)
-        return self._learn(posterior, self.statistics_ + statistics)
+        return self._pool(predictions, known, self.statistics_)
 
-    def _counted(self, predictions: AbstractPredictions, known: IntArray | None) -> tuple[Array, Statistics]:
-        """The posterior, and how often each member calls class k class j under it."""
+    def _pool(self, predictions: AbstractPredictions, known: IntArray | None, before: Statistics | None) -> Outcome:
+        """The posterior, and how often each member calls class k class j under it, and did before."""
         posterior = clamp(self._rule(predictions.n_members).posterior(predictions), known)
-        return posterior, open_reader(predictions.ballots()).statistics(posterior)
-
-    def _learn(self, posterior: Array, statistics: Statistics) -> Outcome:
+        statistics = open_reader(predictions.ballots()).statistics(posterior)
+        statistics = statistics if before is None else before + statistics
         self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
         self.confusion_ = smoothed_rates(statistics.sums, 0)
         return Outcome(posterior, statistics)
@@ -88,14 +82,6 @@ class Average(AbstractPool):
 
     command: ClassVar[str] = "average"
 
-    def _variants(self) -> dict[str, Average]:
-        """The arithmetic and the geometric mean."""
-        return {"Average": self, "Average (geometric)": Average(kind="geometric", weights=self.weights)}
-
-    def _applies_to(self, predictions: Predictions) -> bool:
-        """Labels have no logarithms to average."""
-        return self.kind == "arithmetic" or predictions.hard is None
-
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         del n_classes
         if self.kind not in ("arithmetic", "geometric"):
@@ -108,11 +94,8 @@ class Average(AbstractPool):
     def _member_weights(self, n_members: int) -> FloatArray:
         if self.weights is None:
             return np.ones(n_members)
-        try:
-            weights = np.asarray(self.weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            weights = np.empty(0)
-        if weights.shape != (n_members,) or not ((weights > 0) & np.isfinite(weights)).all():
+        weights = positive_numbers(self.weights, n_members)
+        if weights is None:
             raise ValueError(
                 f"weights must be a positive number for each of the {n_members} members; got {self.weights!r}"
             )
@@ -124,3 +107,23 @@ class Average(AbstractPool):
         if self.kind == "arithmetic":
             return LinearRule(weights, is_label)
         return LinearRule(weights, is_label, log_floor=FLOOR, averages_logs=True)
+
+
+@final
+class MajorityVote(AbstractPool):
+    """The shares of the votes.
+
+    A member that finds several classes equally probable gives each of them an equal part of its vote; one that finds
+    all of them equally probable gives none. Where nobody votes, all classes have the same share. `predict` has to name
+    one of several classes with the same share, and names the first.
+
+    Examples
+    --------
+    >>> MajorityVote().fit_predict_proba([[[0.9, 0.1]], [[0.2, 0.8]], [[0.4, 0.6]], [[0.5, 0.5]]]).round(3).tolist()
+    [[0.333, 0.667]]
+    """
+
+    command: ClassVar[str] = "majority-vote"
+
+    def _rule(self, n_members: int) -> LinearRule:
+        return LinearRule(np.ones(n_members), np.ones(n_members, dtype=bool))

@@ -4,46 +4,47 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
+from importlib.util import find_spec
 from inspect import signature
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators import registry
-from consilience.aggregators.learned_frames import frame_of
 from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
-from consilience.data.axes import array_of_names
+from consilience.data.axes import Axes, array_of_names, short
 from consilience.data.labels import known_labels, on_classes
-from consilience.data.predictions import check_items_are_single, placed, warn_of_turned_axes
+from consilience.data.names import text_of
+from consilience.data.predictions import (
+    AbstractPredictions,
+    Predictions,
+    check_items_are_single,
+    placed,
+    warn_of_turned_axes,
+)
 from consilience.data.reading import check_number, check_sizes
-from consilience.maths.em import UNSETTLED, Silence, keeps_silent
-from consilience.passes.reader import patterns_of, read_anywhere
+from consilience.maths.em import UNSETTLED, Statistics, keeps_silent
+from consilience.passes.reader import AnyReader, patterns_of, read_anywhere
 from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import check_fits, show_progress
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.aggregators.learned_frames import Library, Orientation
-    from consilience.data.axes import Axes
-    from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.maths.em import Statistics
-    from consilience.passes.reader import AnyReader
-
 Rule = TypeVar("Rule", bound=AbstractRule)
+Library: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Orientation: TypeAlias = Literal["true_by_observed", "observed_by_true"]
 
 SMALL_RULE = 2**26
 """Rules of up to so many numbers, half a gigabyte, are kept between calls."""
@@ -116,15 +117,15 @@ class AbstractAggregator(ABC):
         """
         data = read_anywhere(predictions)
         warn_of_turned_axes(data)
-        self._check_memory(data.n_members, data.n_classes)
+        n_bytes = 8 * self._matrices_at_once * data.n_members * data.n_classes**2
+        check_fits(n_bytes, f"{type(self).__name__} of {data.n_members:,} members × {data.n_classes:,}² classes")
         check_items_are_single(data, labels)
         known = None if labels is None else self._known(placed(data, labels), data.axes)
         self._check_parameters(data.n_members, data.n_classes)
         self._check_order(data.axes)
-        self._accept(_by_pattern(self._fit, data, known))
+        self._keep(self._fit, data, known)
         self._has_seen_labels = known is not None
-        self.members_, self.items_, self.classes_ = data.members, data.items, data.classes
-        self.ordered_ = data.ordered
+        self.members_, self.classes_, self.ordered_ = data.members, data.classes, data.ordered
         return self
 
     def fit_predict_proba(self, predictions: Any, labels: Any = None) -> Array:
@@ -177,7 +178,7 @@ class AbstractAggregator(ABC):
         In pandas the items are the index, as in crowd-kit's `probas_`; elsewhere the first column, `task`.
         """
         self._check_is_fitted()
-        return frame_of(to_numpy(self.posterior_), {"task": self.items_}, self.classes_, "label", library)
+        return _frame_of(to_numpy(self.posterior_), {"task": self.items_}, self.classes_, "label", library)
 
     def confusion_frame(self, library: Library = "pandas", *, orientation: Orientation = "true_by_observed") -> Any:
         """The confusion matrices as a data frame, one below the other.
@@ -193,7 +194,7 @@ class AbstractAggregator(ABC):
         tables = self.confusion_ if row == "true" else np.swapaxes(self.confusion_, 1, 2)
         n_members, n_classes = len(self.members_), len(self.classes_)
         names = {"worker": [name for name in self.members_ for _ in range(n_classes)], row: self.classes_ * n_members}
-        return frame_of(tables.reshape(-1, n_classes), names, self.classes_, column, library)
+        return _frame_of(tables.reshape(-1, n_classes), names, self.classes_, column, library)
 
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
@@ -204,9 +205,8 @@ class AbstractAggregator(ABC):
         batch, known = self._aligned_with(labels, predictions)
         self._check_parameters(batch.n_members, batch.n_classes)
         self._check_order(batch.axes)
-        self._accept(_by_pattern(self._partial_fit, batch, known))
+        self._keep(self._partial_fit, batch, known)
         self._has_seen_labels |= known is not None
-        self.items_ = batch.items
         return self
 
     def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
@@ -314,26 +314,12 @@ class AbstractAggregator(ABC):
     def rule(self) -> AbstractRule:
         """How any items are answered, from what was learned; raises where nothing was."""
 
-    def _variants(self) -> dict[str, Self]:
-        """The settings that a comparison tries, by the names of its rows."""
-        return {type(self).__name__: self}
-
-    def _applies_to(self, predictions: Predictions) -> bool:
-        """Whether the method can answer these predictions."""
-        del predictions
-        return True
-
     def _known(self, labels: Any, axes: Axes) -> Any:
         """What is known of the items, in the form that this method takes it: positions of classes, -1 where unknown."""
         return known_labels(labels, axes)
 
     def _steady_start(self) -> None:
         """Called by `partial_fit` after the fit to the first batch of a stream."""
-
-    def _check_memory(self, n_members: int, n_classes: int) -> None:
-        """Raise where the confusion matrices of a fit would not fit in memory."""
-        n_bytes = 8 * self._matrices_at_once * n_members * n_classes**2
-        check_fits(n_bytes, f"{type(self).__name__} of {n_members:,} members × {n_classes:,}² classes")
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         """Raise where a constructor argument makes no sense, alone or for so many members and classes."""
@@ -353,10 +339,15 @@ class AbstractAggregator(ABC):
 
     # ---- shared -------------------------------------------------------------------------------------------
 
-    def _accept(self, outcome: Outcome) -> None:
-        posterior = outcome.posterior
+    def _keep(
+        self, learn: Callable[[AbstractPredictions, Any], Outcome], data: AbstractPredictions, known: Any
+    ) -> None:
+        """Keep what comes of a fit or a batch, in which items with the same votes are one item that counts as often."""
+        patterns = None if known is not None else patterns_of(data)
+        outcome = learn(data if patterns is None else patterns.predictions, known)
+        posterior = outcome.posterior if patterns is None else patterns.posterior(outcome.posterior)
         self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
-        self.statistics_ = outcome.statistics
+        self.items_, self.statistics_ = data.items, outcome.statistics
         self.history_, self.n_iter_ = list(outcome.history), len(outcome.history)
         self.converged_ = outcome.converged
 
@@ -416,17 +407,6 @@ class AbstractAggregator(ABC):
 Method = TypeVar("Method", bound=AbstractAggregator)
 
 
-def _by_pattern(
-    learn: Callable[[AbstractPredictions, Any], Outcome], predictions: AbstractPredictions, known: Any
-) -> Outcome:
-    """What comes of a fit or a batch, in which items with the same votes are one item that counts as often."""
-    patterns = None if known is not None else patterns_of(predictions)
-    if patterns is None:
-        return learn(predictions, known)
-    outcome = learn(patterns.predictions, None)
-    return outcome._replace(posterior=patterns.posterior(outcome.posterior))
-
-
 def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
     """Raise if the value is not an aggregator."""
     if not isinstance(value, AbstractAggregator):
@@ -444,19 +424,49 @@ def unfitted_copy(method: Method) -> Method:
     return type(method)(**deepcopy(method.get_params()))
 
 
-def fitted_copy(aggregator: Method, predictions: AbstractPredictions, labels: Any = None) -> Method:
+def fitted_copy(aggregator: Method, predictions: Any, labels: Any = None) -> Method:
     """A fitted copy of an aggregator, without a warning where it did not converge."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", UNSETTLED)
         return unfitted_copy(aggregator).fit(predictions, labels)
 
 
+def _frame_of(
+    values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], axis: str, library: Library
+) -> Any:
+    """Values with one column per class, along an axis of this name, and rows that these names tell apart."""
+    if library not in ("pandas", "polars", "pyarrow"):
+        raise ValueError(f"library must be 'pandas', 'polars' or 'pyarrow'; got {library!r}")
+    if find_spec(library) is None:
+        raise ModuleNotFoundError(f"a frame of {library} needs {library}: pip install {library}", name=library)
+    if library == "pandas":
+        import pandas as pd  # noqa: PLC0415 - only users of frames pay for it
+
+        indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
+        index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
+        return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
+    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
+
+    columns = [*names, *map(str, classes)]
+    if repeated := {name for name in columns if columns.count(name) > 1}:
+        raise ValueError(f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use pandas")
+    content = [*map(_of_one_kind, names.values()), *values.T]
+    return nw.from_dict(dict(zip(columns, content, strict=True)), backend=library).to_native()
+
+
+def _of_one_kind(names: Sequence[Any]) -> list[Any]:
+    """Names as a column of one type: as they are if all are text or all are numbers of one type, else their texts."""
+    kinds = {type(name) for name in names}
+    return list(names) if len(kinds) == 1 and kinds <= {str, bool, int, float} else list(map(text_of, names))
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
 class AbstractIterative(AbstractAggregator):
     """EM or something like it: passes over the items until the objective settles."""
 
-    forgetting: float
-    chunk_size: int | None
-    verbose: bool
+    forgetting: float = 1.0
+    chunk_size: int | None = None
+    verbose: bool = False
 
     @contextmanager
     def _progress(self, reader: AnyReader, n_passes: int) -> Iterator[None]:
@@ -473,22 +483,28 @@ class AbstractIterative(AbstractAggregator):
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class AbstractLatent(AbstractIterative):
     """A model of how members err, given a truth that is not seen; who keeps silent may tell something too."""
 
-    max_iter: int
-    tol: float | None
-    class_prior: Any
-    missing: Literal["auto", "ignored", "informative"]
-    silence_: Silence | None = None
+    class_prior: Any = None
+    missing: Literal["auto", "ignored", "informative"] = "auto"
+    max_iter: int = 100
+    tol: float | None = 1e-6
 
-    def _check_loop(self) -> None:
-        super()._check_loop()
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        del n_members
+        self._check_loop()
+        read_class_prior(self.class_prior, n_classes)
         check_number("max_iter", self.max_iter, least=1, integer=True)
         if self.tol is not None:
             check_number("tol", self.tol)
         if self.missing not in ("auto", "ignored", "informative"):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
+        self._check_model()
+
+    def _check_model(self) -> None:
+        """Raise where an argument of the method's own makes no sense."""
 
     def _check_order(self, axes: Axes) -> None:
         axes.classes.check_order(self.class_prior, "class_prior")
@@ -507,20 +523,22 @@ def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:
     """A fixed class prior as an array; None where it is to be estimated."""
     if class_prior is None:
         return None
-    if isinstance(class_prior, str):
-        if class_prior != "uniform":
-            raise ValueError(f"class_prior must be None, 'uniform' or one probability per class; got {class_prior!r}")
+    if isinstance(class_prior, str) and class_prior == "uniform":
         return np.full(n_classes, 1 / n_classes)
-    try:
-        prior = np.asarray(class_prior, dtype=np.float64)
-    except (TypeError, ValueError):
+    prior = positive_numbers(class_prior, n_classes)
+    if prior is None or abs(prior.sum() - 1) > 1e-6:
+        total = "" if prior is None else f", which sums to {prior.sum():.6g}"
         raise ValueError(
-            f"class_prior must be None, 'uniform' or one probability per class; got {class_prior!r}"
-        ) from None
-    if prior.shape != (n_classes,):
-        raise ValueError(f"class_prior must have one entry for each of {n_classes} classes; got {prior.shape}")
-    if not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"class_prior must be positive and sum to 1; it sums to {prior.sum():.6g} from {prior.min():.6g} up"
+            f"class_prior must be None, 'uniform', or probabilities of the {n_classes} classes that are positive and "
+            f"sum to 1; got {short(class_prior)}{total}"
         )
     return prior
+
+
+def positive_numbers(values: Any, size: int) -> FloatArray | None:
+    """So many positive numbers as an array; None where these are something else."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return array if array.shape == (size,) and ((array > 0) & np.isfinite(array)).all() else None

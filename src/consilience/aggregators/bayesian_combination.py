@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
 from consilience.aggregators.base import read_class_prior
 from consilience.aggregators.dawid_skene import AbstractLabelEM
-from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record, Shape
+from consilience.answering.declaration import Learned, Record, Shape
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
-from consilience.maths.em import Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from consilience.maths.em import Statistics
-    from consilience.system.arrays import FloatArray
-
+from consilience.maths.em import Scores, Statistics
+from consilience.system.arrays import FloatArray
 
 LEAST_COUNT = 1e-12
 """Pseudo-counts must not be smaller; the logarithms that they expect would have no end."""
@@ -53,7 +47,10 @@ class VariationalModel:
         log_prior = mean_log(counts.classes) if self.class_prior is None else np.log(self.class_prior)
         # E ln π = ψ(α) - ψ(Σα): the second part is the same for all labels, so it is the bias.
         bias = -digamma(counts.confusion.sum(axis=-1))
-        return Scores(log_prior, self._of_cells(digamma, counts.confusion), bias)
+        weights, is_moved = np.empty_like(counts.confusion), counts.confusion != self.prior_confusion
+        weights[...] = digamma(self.prior_confusion)  # of many classes, most cells are as before any answer
+        weights[is_moved] = digamma(counts.confusion[is_moved])
+        return Scores(log_prior, weights, bias)
 
     def log_prior(self, counts: Counts) -> float:
         """-KL(q(π) || p(π)) - KL(q(κ) || p(κ)); with the evidence under E ln κ, E ln π it makes the ELBO."""
@@ -66,14 +63,6 @@ class VariationalModel:
         if self.class_prior is None:
             divergence += kullback_leibler(counts.classes, self.prior_classes)
         return -float(divergence)
-
-    def _of_cells(self, function: Callable[[FloatArray], FloatArray], confusion: FloatArray) -> FloatArray:
-        """A function of all cells, computed for the prior's few values and for the cells that differ from them."""
-        result = np.empty_like(confusion)
-        result[...] = function(self.prior_confusion)
-        is_moved = confusion != self.prior_confusion
-        result[is_moved] = function(confusion[is_moved])
-        return result
 
     def rates(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """The means of q(κ) and q(π)."""
@@ -109,31 +98,19 @@ class BayesianClassifierCombination(AbstractLabelEM):
     diagonal_prior: float = 2
     off_diagonal_prior: float = 1
     class_prior_count: float = 1
-    class_prior: Any = None
-    missing: Literal["auto", "ignored", "informative"] = "auto"
     max_iter: int = 200
-    tol: float | None = 1e-6
-    forgetting: float = 1.0
-    chunk_size: int | None = None
-    verbose: bool = False
 
     command: ClassVar[str] = "bcc"
     learned: ClassVar[Learned] = {
         "parameters_": Record(
             Counts, {"classes": Shape("k", least=LEAST_COUNT), "confusion": Shape("mkk", least=LEAST_COUNT)}
         ),
-        "silence_": SILENCE,
-        "statistics_": VOTE_STATISTICS,
-        "class_prior_": CLASS_PRIOR,
-        "confusion_": CONFUSION,
+        **AbstractLabelEM.learned,
     }
 
-    def _check_parameters(self, n_members: int, n_classes: int) -> None:
-        del n_members
-        self._check_loop()
+    def _check_model(self) -> None:
         for name in ("diagonal_prior", "off_diagonal_prior", "class_prior_count"):
             check_number(name, getattr(self, name), least=LEAST_COUNT)
-        read_class_prior(self.class_prior, n_classes)
 
     def _model(self, n_classes: int, *, ordered: bool) -> VariationalModel:
         del ordered  # a prior that leans to neighbours loses more than it gains here: results/ratings.txt

@@ -7,20 +7,16 @@ raises AssertionError where the property does not hold.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy, unfitted_copy
 from consilience.aggregators.registry import load
 from consilience.data.predictions import Predictions
-from consilience.system.arrays import to_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from consilience.system.arrays import FloatArray
+from consilience.system.arrays import FloatArray, to_numpy
 
 TOLERANCE = 1e-8
 """Sums in another order differ by 1e-16 of their terms; a hundred iterations of EM may amplify that."""
@@ -53,13 +49,9 @@ class DoesNotApplyError(Exception):
 
 def check_probabilities_sum_to_one(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
     """Posteriors of fitted and of new items are probabilities, and so are priors and rows of confusion matrices."""
-    fitted = fitted_copy(aggregator, Predictions(_simulate(rng)))
-    for values in (
-        fitted.posterior_,
-        fitted.predict_proba(_simulate(rng, n_items=7)),
-        fitted.class_prior_[None],
-        fitted.confusion_,
-    ):
+    fitted = fitted_copy(aggregator, _simulate(rng))
+    answers = fitted.predict_proba(_simulate(rng, n_items=7))
+    for values in (fitted.posterior_, answers, fitted.class_prior_, fitted.confusion_):
         _ensure((to_numpy(values) >= 0).all(), "a probability is negative")
         np.testing.assert_allclose(to_numpy(values).sum(axis=-1), 1, atol=1e-6)
 
@@ -68,7 +60,7 @@ def check_inputs_are_untouched(aggregator: AbstractAggregator, rng: np.random.Ge
     """Neither fit nor predict writes to the arrays it is given, or to its constructor's arguments."""
     array = _simulate(rng, missing=0.1)
     before, parameters = array.copy(), repr(aggregator.get_params())
-    fitted_copy(aggregator, Predictions(array)).predict_proba(array)
+    fitted_copy(aggregator, array).predict_proba(array)
     np.testing.assert_array_equal(array, before)
     _ensure(repr(aggregator.get_params()) == parameters, "a constructor argument changed")
 
@@ -97,9 +89,8 @@ def check_order_of_items(aggregator: AbstractAggregator, rng: np.random.Generato
     _assert_same(first.posterior_[order], second.posterior_)
     _assert_same(first.confusion_, second.confusion_)
     labels = np.where(rng.random(array.shape[1]) < 0.5, rng.integers(3, size=array.shape[1]), -1)
-    first, second = (
-        fitted_copy(aggregator, Predictions(array[:, o]), labels[o]) for o in (np.arange(len(order)), order)
-    )
+    first = fitted_copy(aggregator, array, labels)
+    second = fitted_copy(aggregator, array[:, order], labels[order])
     _assert_same(first.posterior_[order], second.posterior_)
 
 
@@ -131,7 +122,7 @@ def check_predict(aggregator: AbstractAggregator, rng: np.random.Generator) -> N
 
 def check_new_items_one_by_one(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
     """A new item's posterior does not depend on the items that come with it."""
-    fitted = fitted_copy(aggregator, Predictions(_simulate(rng)))
+    fitted = fitted_copy(aggregator, _simulate(rng))
     array = _simulate(rng, n_items=5)
     alone = [to_numpy(fitted.predict_proba(array[:, [item]])) for item in range(5)]
     _assert_same(fitted.predict_proba(array), np.concatenate(alone))
@@ -152,10 +143,10 @@ def check_known_labels(aggregator: AbstractAggregator, rng: np.random.Generator)
     """Known labels are kept; -1 everywhere is the same as none."""
     array = _simulate(rng)
     labels = np.full(array.shape[1], -1)
-    nothing = unfitted_copy(aggregator).fit(array, labels)
-    _assert_same(nothing.posterior_, unfitted_copy(aggregator).fit(array).posterior_)
+    nothing = fitted_copy(aggregator, array, labels)
+    _assert_same(nothing.posterior_, fitted_copy(aggregator, array).posterior_)
     labels[:3] = [2, 0, 1]
-    posterior = to_numpy(unfitted_copy(aggregator).fit(array, labels).posterior_)
+    posterior = to_numpy(fitted_copy(aggregator, array, labels).posterior_)
     np.testing.assert_array_equal(posterior[:3], np.eye(3)[[2, 0, 1]])
 
 
@@ -238,12 +229,12 @@ def check_edge_cases(aggregator: AbstractAggregator, rng: np.random.Generator) -
     no_third = array[:, :, :2] / array[:, :, :2].sum(axis=2, keepdims=True)
     never = np.concatenate([no_third, np.zeros_like(no_third[:, :, :1])], axis=2)
     for case in (array[:1], array[:, :1], array[[0, 0, 0]], never, one_hot, one_hot[:1], never[:, :1]):
-        posterior = to_numpy(fitted_copy(aggregator, Predictions(case)).posterior_)
+        posterior = to_numpy(fitted_copy(aggregator, case).posterior_)
         _ensure(np.isfinite(posterior).all(), "a posterior is not finite")
-    alone = to_numpy(fitted_copy(aggregator, Predictions(array[:1])).posterior_)
+    alone = to_numpy(fitted_copy(aggregator, array[:1]).posterior_)
     np.testing.assert_array_equal(alone.argmax(axis=1), array[0].argmax(axis=1))
     agreed = np.repeat(one_hot[:1], 3, axis=0)
-    posterior = to_numpy(fitted_copy(aggregator, Predictions(agreed)).posterior_)
+    posterior = to_numpy(fitted_copy(aggregator, agreed).posterior_)
     np.testing.assert_array_equal(posterior.argmax(axis=1), one_hot[0].argmax(axis=1))
 
 
@@ -268,10 +259,8 @@ def _simulate(rng: np.random.Generator, *, n_items: int = 60, missing: float = 0
     return array
 
 
-def _fit_both(
-    aggregator: AbstractAggregator, first: FloatArray, second: FloatArray
-) -> tuple[AbstractAggregator, AbstractAggregator]:
-    return fitted_copy(aggregator, Predictions(first)), fitted_copy(aggregator, Predictions(second))
+def _fit_both(aggregator: AbstractAggregator, *arrays: FloatArray) -> list[AbstractAggregator]:
+    return [fitted_copy(aggregator, array) for array in arrays]
 
 
 def _ensure(holds: bool | np.bool_, message: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 
 from consilience.aggregators.base import AbstractLatent, Outcome, read_class_prior
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record
 from consilience.answering.linear import LinearRule
-from consilience.data.predictions import example_of, n_counted
+from consilience.data.predictions import AbstractPredictions, example_of, n_counted
 from consilience.data.reading import check_number
 from consilience.maths.em import (
     Model,
@@ -26,11 +26,7 @@ from consilience.maths.em import (
     smoothed_rates,
 )
 from consilience.passes.reader import open_reader
-
-if TYPE_CHECKING:
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.passes.reader import AnyReader
-    from consilience.system.arrays import FloatArray, IntArray
+from consilience.system.arrays import FloatArray, IntArray
 
 
 @final
@@ -116,9 +112,9 @@ class AbstractLabelEM(AbstractLatent):
     """EM on the members' labels, from the shares of votes; probabilities count as votes (`SoftMember.ballots`)."""
 
     parameters_: Any
+    silence_: Silence | None
     objective_never_falls: ClassVar[bool] = True
-
-    class_prior: Any
+    learned: ClassVar[Learned] = {"silence_": SILENCE, "statistics_": VOTE_STATISTICS, "confusion_": CONFUSION}
 
     @abstractmethod
     def _model(self, n_classes: int, *, ordered: bool) -> LabelModel:
@@ -126,7 +122,7 @@ class AbstractLabelEM(AbstractLatent):
 
     def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(predictions.n_classes, ordered=predictions.ordered)
-        reader = self._reader(predictions, known)
+        reader = open_reader(predictions.ballots(), chunk_size=self.chunk_size, known=known)
         expectation = reader.expectation(remembers=False)
 
         start = State(None, reader.average_statistics(reader))
@@ -148,7 +144,7 @@ class AbstractLabelEM(AbstractLatent):
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(predictions.n_classes, ordered=self.ordered_)
-        reader = self._reader(predictions, known)
+        reader = open_reader(predictions.ballots(), chunk_size=self.chunk_size, known=known)
         before = Fitted(self.parameters_, self.silence_)
         batch = reader.expectation(remembers=False)(before.scores(model))
         statistics = self.forgetting * self.statistics_ + batch
@@ -163,12 +159,10 @@ class AbstractLabelEM(AbstractLatent):
         A first batch may be small and lack classes. Without this, classes that nothing is known of yet could swap.
         """
         n_members, n_classes = self.statistics_.answer_counts.shape
-        right, wrong = 0.5 + 0.5 / n_classes, 0.5 / n_classes
-        table = wrong + (right - wrong) * np.eye(n_classes)
-        counts = np.ones((n_members, n_classes))
-        pseudo = Statistics(0.0, np.ones(n_classes), counts, counts[:, :, None] * table, 0.0)
+        table = 0.5 / n_classes + 0.5 * np.eye(n_classes)
+        counts, sums = np.ones((n_members, n_classes)), np.tile(table, (n_members, 1, 1))
+        self.statistics_ += Statistics(0.0, np.ones(n_classes), counts, sums, 0.0)
         model = self._model(n_classes, ordered=self.ordered_)
-        self.statistics_ = self.statistics_ + pseudo
         self._learn(model, Fitted.to(self.statistics_, model, minds_silence=self.silence_ is not None))
 
     def _learn(self, model: LabelModel, fitted: Fitted) -> None:
@@ -185,9 +179,6 @@ class AbstractLabelEM(AbstractLatent):
         scores = Fitted(self.parameters_, self.silence_).scores(self._model(n_classes, ordered=self.ordered_))
         is_label = np.ones(n_members, dtype=bool)
         return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
-
-    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AnyReader:
-        return open_reader(predictions.ballots(), chunk_size=self.chunk_size, known=known)
 
 
 @final
@@ -234,28 +225,15 @@ class DawidSkene(AbstractLabelEM):
     """
 
     smoothing: float = 0.01
-    class_prior: Any = None
-    missing: Literal["auto", "ignored", "informative"] = "auto"
-    max_iter: int = 100
-    tol: float | None = 1e-6
-    forgetting: float = 1.0
-    chunk_size: int | None = None
-    verbose: bool = False
 
     command: ClassVar[str] = "dawid-skene"
     learned: ClassVar[Learned] = {
         "parameters_": Record(Rates, {"class_prior": CLASS_PRIOR, "confusion": CONFUSION}),
-        "silence_": SILENCE,
-        "statistics_": VOTE_STATISTICS,
-        "class_prior_": CLASS_PRIOR,
-        "confusion_": CONFUSION,
+        **AbstractLabelEM.learned,
     }
 
-    def _check_parameters(self, n_members: int, n_classes: int) -> None:
-        del n_members
-        self._check_loop()
+    def _check_model(self) -> None:
         check_number("smoothing", self.smoothing)
-        read_class_prior(self.class_prior, n_classes)
 
     def _model(self, n_classes: int, *, ordered: bool) -> CategoricalModel:
         return CategoricalModel(self.smoothing, read_class_prior(self.class_prior, n_classes), ordered)

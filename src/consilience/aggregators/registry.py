@@ -16,10 +16,7 @@ from consilience.answering.declaration import reason_to_refuse
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
 
 _DEFINED: dict[str, type[AbstractAggregator]] = {}
 
@@ -48,12 +45,6 @@ def commands() -> dict[str, type[AbstractAggregator]]:
     """Those that declare a name for the command line, by that name, from the plainest to the recommended."""
     own = ((vars(kind).get("command"), kind) for kind in classes().values())
     return {command: kind for command, kind in own if command is not None}
-
-
-def variants(methods: Iterable[AbstractAggregator], predictions: Predictions) -> dict[str, AbstractAggregator]:
-    """The settings of these methods that a comparison tries, by the names of its rows, if they can answer."""
-    named = (pair for method in methods for pair in method._variants().items())
-    return {name: method for name, method in named if method._applies_to(predictions)}
 
 
 def load(path: str | os.PathLike[str]) -> AbstractAggregator:

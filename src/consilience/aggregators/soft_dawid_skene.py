@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.base import AbstractLatent, Outcome, read_class_prior
 from consilience.answering.declaration import (
@@ -26,7 +27,7 @@ from consilience.answering.declaration import (
     Shape,
 )
 from consilience.answering.linear import LinearRule
-from consilience.data.predictions import n_counted
+from consilience.data.predictions import AbstractPredictions, n_counted
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.maths.em import (
@@ -34,6 +35,7 @@ from consilience.maths.em import (
     Scores,
     Silence,
     State,
+    Statistics,
     adamw_step,
     em,
     heard,
@@ -41,18 +43,10 @@ from consilience.maths.em import (
     pseudo_answers,
     smoothed_rates,
 )
-from consilience.passes.reader import open_reader
+from consilience.passes.reader import AnyReader, open_reader
+from consilience.system.arrays import Array, FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions
 from consilience.system.machine import in_order, n_threads
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.maths.em import Statistics
-    from consilience.passes.reader import AnyReader
-    from consilience.system.arrays import Array, FloatArray, IntArray
-
 
 ROW_NUMBERS = 2**14
 """An M step treats so many rows at once that a temporary table has about this many numbers."""
@@ -72,7 +66,7 @@ class Emissions:
     moments: Moments  # the optimizer's, of all rows
 
     def copy(self) -> Emissions:
-        """Emissions of their own."""
+        """Emissions of their own, in the order of rows in which an M step takes views of them."""
         moments = Moments(self.moments.first.copy(), self.moments.second.copy(), int(self.moments.n_steps))
         return Emissions(self.class_prior, self.table.copy(), self.log_normalizers.copy(), moments)
 
@@ -251,8 +245,6 @@ class SoftDawidSkene(AbstractLatent):
     floor
         The least probability under the logarithm, the least concentration after a step, the least class prior, and the
         least count in a cell of the confusion matrices that the fit starts from.
-    class_prior
-        None: estimated. "uniform" or one probability per class: fixed.
     missing
         As for `DawidSkene`; in a stream, the first batch decides what "auto" means. `history_` is of the answers alone.
     solver
@@ -265,12 +257,10 @@ class SoftDawidSkene(AbstractLatent):
     smoothing
         Pseudo-answers of the members who give labels, as in `DawidSkene`.
     forgetting
-        What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing. The first batch sets
-        where the concentrations start from and AdamW moves slowly, so let it have some hundred items.
-    chunk_size
-        Items at a time; None chooses.
-    verbose
-        Show a progress bar.
+        As for `DawidSkene`. The first batch of a stream sets where the concentrations start from and AdamW moves
+        slowly, so let it have some hundred items.
+    class_prior, chunk_size, verbose
+        As for `DawidSkene`.
 
     Attributes
     ----------
@@ -284,7 +274,6 @@ class SoftDawidSkene(AbstractLatent):
     """
 
     averaging: float | Mapping[int, float] = 1e-3
-    max_iter: int = 100
     optimizer_steps: int = 5
     learning_rate: float = 1e-4
     weight_decay: float = 1e-4
@@ -296,13 +285,8 @@ class SoftDawidSkene(AbstractLatent):
     silent_classes: Literal["average", "flat", "floor"] = "average"
     floor: float = 1e-10
     tol: float | None = None
-    class_prior: Any = None
-    missing: Literal["auto", "ignored", "informative"] = "auto"
     solver: Literal["adamw", "exact"] = "adamw"
     smoothing: float = 0.01
-    forgetting: float = 1.0
-    chunk_size: int | None = None
-    verbose: bool = False
 
     command: ClassVar[str] = "soft-dawid-skene"
     learned: ClassVar[Learned] = {
@@ -520,10 +504,7 @@ class SoftDawidSkene(AbstractLatent):
             return float(self.averaging)
         return max((start, value) for start, value in self.averaging.items() if start <= iteration)[1]
 
-    def _check_parameters(self, n_members: int, n_classes: int) -> None:
-        del n_members
-        self._check_loop()
-        read_class_prior(self.class_prior, n_classes)
+    def _check_model(self) -> None:
         check_number("optimizer_steps", self.optimizer_steps, least=1, integer=True)
         check_number("init_iterations", self.init_iterations, integer=True)
         for name in ("learning_rate", "weight_decay", "smoothing"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import length_hint
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -54,45 +54,31 @@ def from_models(
     verbose
         Show a progress bar when it takes more than a second.
     """
-    outputs = _run_models(models, loader, activation=activation, device=device, verbose=verbose)
-    return Predictions(outputs, members=members, items=items, classes=classes)
-
-
-Predictions.from_models = staticmethod(from_models)  # added here, since `data` may not import from this room
-
-
-def _run_models(
-    models: Any, loader: Iterable[Any], *, activation: Activation, device: Any, verbose: bool
-) -> dict[str, Outputs]:
-    """The probabilities (items, classes) of each member, by name; the loader is gone over once."""
     torch = extra("torch", name="torch", use="from_models")
     if activation not in ("softmax", "sigmoid", "none"):
         raise ValueError(f"activation must be 'softmax', 'sigmoid' or 'none'; got {activation!r}")
-    members = _named(models, torch)
+    named = _named(models, torch)
     if not isinstance(loader, Iterable) and not hasattr(loader, "__getitem__"):
         raise InvalidPredictions(f"loader must give batches one after the other; got {loader!r}")
-    batches: dict[str, list[Outputs]] = {name: [] for name in members}
+    batches: dict[str, list[Outputs]] = {name: [] for name in named}
+    n_batches = length_hint(loader) or None  # a loader of a stream has a length that it refuses to tell
     with (
         torch.inference_mode(),
-        _evaluating(members.values(), torch),
-        show_progress("running models", _length(loader), is_shown=verbose, after=1.0) as progress,
+        _evaluating(named.values(), torch),
+        show_progress("running models", n_batches, is_shown=verbose, after=1.0) as progress,
     ):
         for batch in loader:
-            for name, output in _answers(members, batch, device, torch):
+            for name, output in _answers(named, batch, device, torch):
                 batches[name].append(_column_pair(output, name) if activation == "sigmoid" else output)
             _check_batch(batches)
             progress.finish()
     if not next(iter(batches.values())):
         raise InvalidPredictions("loader must give at least one batch; got none")
-    return {name: _activated(batches.pop(name), activation, place, name) for place, name in enumerate(members)}
+    outputs = {name: _activated(batches.pop(name), activation, place, name) for place, name in enumerate(named)}
+    return Predictions(outputs, members=members, items=items, classes=classes)
 
 
-def _length(loader: Any) -> int | None:
-    """How many batches there are, where that is known: a loader of a stream has a length that it refuses to tell."""
-    try:
-        return len(loader)
-    except TypeError:
-        return None
+Predictions.from_models = staticmethod(from_models)  # added here, since `data` may not import from this room
 
 
 # ---- models -----------------------------------------------------------------------------------------------
@@ -108,13 +94,11 @@ def _named(models: Any, torch: Any) -> dict[str, TorchModel]:
     elif not isinstance(models, Iterable):
         raise InvalidPredictions(f"models must be a list or a mapping; got {models!r}")
     else:
-        listed = list(models)
-        counts, seen = Counter(map(_kind, listed)), Counter[str]()
-        named = {}
-        for model in listed:
-            kind = _kind(model)
-            seen[kind] += 1
-            named[f"{kind} {seen[kind]}" if counts[kind] > 1 else kind] = model
+        listed, named = list(models), {}
+        kinds = [_kind(model) for model in listed]
+        for place, kind in enumerate(kinds):
+            is_alone = kinds.count(kind) == 1
+            named[kind if is_alone else f"{kind} {kinds[: place + 1].count(kind)}"] = listed[place]
     if not named:
         raise InvalidPredictions("models must hold at least one model; got none")
     for name, model in named.items():
@@ -219,19 +203,16 @@ def _column_pair(output: Outputs, name: str) -> Outputs:
 
 def _check_batch(batches: dict[str, list[Outputs]]) -> None:
     """Raise where the last batch's outputs are no matrices, differ in shape, or are not numbers."""
-    first_name, first = next((name, outputs) for name, outputs in batches.items())
+    first_name, first = next(iter(batches.items()))
     for name, outputs in batches.items():
         last = outputs[-1]
         if last.ndim != 2:
             raise InvalidPredictions(f"each model must give (batch, classes); {name!r} gives the shape {last.shape}")
-        if last.shape[0] != first[-1].shape[0]:
+        expected = (len(first[-1]), first[0].shape[1])  # the items of this batch, the classes of the first
+        if last.shape != expected:
             raise InvalidPredictions(
-                f"models must answer the same items; of batch {len(first) - 1}, {first_name!r} answers "
-                f"{first[-1].shape[0]}, {name!r} {last.shape[0]}"
-            )
-        if last.shape[1] != first[0].shape[1]:
-            raise InvalidPredictions(
-                f"models must agree on the classes; {first_name!r} gives {first[0].shape[1]}, {name!r} {last.shape[1]}"
+                f"models must agree on items and classes; of batch {len(first) - 1}, {name!r} must give {expected} "
+                f"as {first_name!r} does; got {last.shape}"
             )
         if np.isnan(last).any():
             item = sum(map(len, outputs[:-1])) + int(np.argmax(np.isnan(last).any(axis=1)))

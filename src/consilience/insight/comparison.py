@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
-from consilience.aggregators.registry import commands, variants
+from consilience.aggregators.registry import commands
 from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions
@@ -217,9 +217,12 @@ class _Asked(NamedTuple):
 def _methods(aggregators: Any, predictions: Predictions, class_shares: Any) -> dict[str, AbstractAggregator]:
     """Those given by their names or how they print, the second of two alike with (2); by default all that apply."""
     if aggregators is None:
-        every = commands().values()
-        own = (Consensus(class_shares=class_shares) if kind is Consensus else kind() for kind in every)
-        return variants(own, predictions)
+        methods: dict[str, AbstractAggregator] = {}
+        for kind in commands().values():
+            methods[kind.__name__] = Consensus(class_shares=class_shares) if kind is Consensus else kind()
+            if kind is Average and predictions.hard is None:  # labels have no logarithms to average
+                methods["Average (geometric)"] = Average(kind="geometric")
+        return methods
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         raise TypeError(f"aggregators must be a list or a mapping of methods; got {type(aggregators).__name__}")
     if not aggregators:

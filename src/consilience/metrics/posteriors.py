@@ -16,58 +16,44 @@ from consilience.system.arrays import FloatArray, IntArray, plain_numpy
 from consilience.system.errors import InvalidPredictions
 
 
-def checked_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
+def checked_posterior(posterior: Any) -> FloatArray:
     """A posterior as float64 (items, classes), rows summing to 1."""
-    values = _numbers(posterior, name)
+    values = _numbers(posterior)
     # The posterior of half-precision predictions comes in single precision, but its rows sum to 1 no better.
     is_good = are_probabilities(values, is_half=True)
     if not is_good.all():
-        row = int(np.argmin(is_good))
+        place = int(np.argmin(is_good))
+        row = values[place]
         with np.errstate(over="ignore", invalid="ignore"):
-            total = values[row].sum()
-        raise InvalidPredictions(
-            f"{name} must be probabilities that sum to 1; item {row} has a least value of "
-            f"{values[row].min():.6g} and sums to {total:.6g}"
-        )
+            found = f"has a least value of {row.min():.6g} and sums to {row.sum():.6g}"
+        raise InvalidPredictions(f"posterior must be probabilities that sum to 1; item {place} {found}")
     return values
 
 
-def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Any]:
-    """The rows of the items whose label is known, and their labels as positions of classes, or as rows if soft.
+def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Any, list[Any]]:
+    """The rows of the items whose label is known, their labels (positions of classes, or rows if soft), the classes.
 
     A frame names items by its index (in other libraries than pandas, by a column `task` or `item`) and classes by its
     columns; labels are matched with these names. A list of labels has no names, so it may be in another order than such
-    items and is refused.
+    items and is refused. Classes without names are called 0, 1, 2, ….
     """
     rows, axes = _with_axes(posterior, classes)
-    known = known_truths(_given(labels, axes), axes)
+    known = known_truths(labels, axes)
     if known is None:
-        raise InvalidPredictions("labels must be known for at least one item; all are -1")
+        found = "got None" if labels is None else "all are -1"
+        raise InvalidPredictions(f"labels must be known for at least one item; {found}")
     is_known = which_known(known)
-    return checked_posterior(rows[np.flatnonzero(is_known)]), known[is_known]
+    return checked_posterior(rows[np.flatnonzero(is_known)]), known[is_known], axes.classes.names
 
 
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
     """Both, where the label of every item is known."""
     rows, axes = _with_axes(posterior)
-    values, known = checked_posterior(rows), known_labels(_given(labels, axes), axes)
-    is_unknown = np.ones(len(values), dtype=bool) if known is None else known < 0
-    if known is None or is_unknown.any():
-        raise InvalidPredictions(
-            f"labels must be known for every item; that of {axes.items.describe(int(np.argmax(is_unknown)))} is not"
-        )
+    values, known = checked_posterior(rows), known_labels(labels, axes)
+    if known is None or (known < 0).any():
+        first = 0 if known is None else int(np.argmax(known < 0))
+        raise InvalidPredictions(f"labels must be known for every item; that of {axes.items.describe(first)} is not")
     return values, known
-
-
-def class_names(posterior: Any, classes: Sequence[Any] | None) -> list[Any]:
-    """The classes of a posterior: those that were named, the columns of a frame, or 0, 1, 2, …."""
-    return _with_axes(posterior, classes)[1].classes.names
-
-
-def _given(labels: Any, axes: Axes) -> Any:
-    if labels is None:
-        raise InvalidPredictions(f"labels must have one entry for each of the {axes.items.size} items; got None")
-    return labels
 
 
 def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Axes]:
@@ -80,7 +66,7 @@ def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[Fl
         classes = columns
     # Of rows on a cluster only those that are asked for are brought here.
     is_remote = hasattr(posterior, "__dask_graph__") and getattr(posterior, "ndim", 0) == 2
-    rows = posterior if is_remote else _numbers(posterior, "posterior")
+    rows = posterior if is_remote else _numbers(posterior)
     named = Axis("item", rows.shape[0], items, by_name=items is not None)
     return rows, Axes(Axis("member", 1), named, Axis("class", rows.shape[1], classes))
 
@@ -92,14 +78,13 @@ def _of_frame(frame: Any) -> tuple[npt.NDArray[Any], list[Any] | None, list[Any]
     columns = columns_of(frame)
     item = next((name for name in ("task", "item") if name in columns), None)
     classes = [name for name in columns if name != item]
-    rows = np.array(
-        [columns[name].rows() if columns[name].numbers is None else columns[name].numbers for name in classes]
-    )
-    return rows.T, None if item is None else columns[item].rows(), classes
+    rows = [own.rows() if own.numbers is None else own.numbers for own in (columns[name] for name in classes)]
+    return np.array(rows).T, None if item is None else columns[item].rows(), classes
 
 
-def _numbers(posterior: Any, name: str) -> FloatArray:
-    array = plain_numpy(posterior, name)
+def _numbers(posterior: Any) -> FloatArray:
+    array = plain_numpy(posterior, "posterior")
     if array.dtype.kind not in "fiub" or array.ndim != 2 or 0 in array.shape:
-        raise InvalidPredictions(f"{name} must be numbers (items, classes); got {array.dtype} of shape {array.shape}")
+        found = f"{array.dtype} of shape {array.shape}"
+        raise InvalidPredictions(f"posterior must be numbers (items, classes); got {found}")
     return array.astype(np.float64, copy=False)

@@ -87,8 +87,8 @@ def quadratic_kappa(posterior: Any, labels: Any, classes: Sequence[Any] | None =
 
 def score_ratings(posterior: Any, labels: Any, classes: Sequence[Any] | None = None) -> dict[str, float]:
     """All scores of ratings by name; items of unknown label are left out."""
-    rows, truth = read_known(posterior, labels, classes)
-    return RatingScores.of(rows, truth, ratings(rows.shape[1], classes)).means()
+    rows, truth, names = read_known(posterior, labels, classes)
+    return RatingScores.of(rows, truth, ratings(rows.shape[1], names)).means()
 
 
 @final

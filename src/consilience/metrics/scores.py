@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from consilience.data.reading import check_number
-from consilience.metrics.posteriors import class_names, read_known, read_posterior_and_labels
+from consilience.metrics.posteriors import read_known, read_posterior_and_labels
 from consilience.metrics.ratings import RatingScores, ratings
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
@@ -102,18 +102,15 @@ class ItemScores:
 
     def means(self, weights: Any = None) -> dict[str, float]:
         """All metrics by name, each item counted `weights` times (once by default)."""
-        plain = (
-            [column.mean() for column in self.values.T] if weights is None else weights @ self.values / weights.sum()
-        )
+        weights = np.ones(len(self.values)) if weights is None else weights
+        plain = weights @ self.values / weights.sum()
         gaps = self.values[:, 0] - self.confidence
-        errors = (
-            binned_gap(self._bins, gaps, self.n_bins, debiased=debiased, weights=weights) for debiased in (False, True)
-        )
+        errors = [binned_gap(self._bins, gaps, self.n_bins, debiased=own, weights=weights) for own in (False, True)]
         return dict(zip(METRICS, map(float, [*plain, *errors]), strict=True))
 
     @cached_property
     def _bins(self) -> IntArray:
-        return bin_of(self.confidence, bin_edges(self.confidence, self.n_bins, "uniform"))
+        return bins_of(self.confidence, self.n_bins, "uniform")[0]
 
 
 class Estimate(NamedTuple):
@@ -180,10 +177,10 @@ def evaluate(
         raise ValueError(f"level must be between 0 and 1; got {level}")
     check_number("n_bootstrap", n_bootstrap, integer=True)
     check_number("seed", seed, integer=True)
-    rows, truth = read_known(posterior, labels, classes)
+    rows, truth, names = read_known(posterior, labels, classes)
     scored: list[ItemScores | RatingScores] = [ItemScores.of(rows, truth, n_bins)]
     if ordered:
-        scored.append(RatingScores.of(rows, truth, ratings(rows.shape[1], class_names(posterior, classes))))
+        scored.append(RatingScores.of(rows, truth, ratings(rows.shape[1], names)))
 
     def means(weights: Any) -> dict[str, float]:
         return {name: value for part in scored for name, value in part.means(weights).items()}
@@ -256,8 +253,7 @@ def curve_of(
     confidence: FloatArray, is_right: FloatArray, *, n_bins: int = 15, strategy: Strategy = "uniform"
 ) -> ReliabilityCurve:
     """The curve from the confidence in each answer, and 1 where the answer is right."""
-    edges = bin_edges(confidence, n_bins, strategy)
-    bins = bin_of(confidence, edges)
+    bins, edges = bins_of(confidence, n_bins, strategy)
     count, mean_confidence, accuracy = (
         np.bincount(bins, weights=weights, minlength=len(edges) - 1) for weights in (None, confidence, is_right)
     )
@@ -278,8 +274,8 @@ def calibration_error(
     0.15
     """
     confidence, is_right = confidence_and_correctness(posterior, labels)
-    edges = bin_edges(confidence, n_bins, strategy)
-    return binned_gap(bin_of(confidence, edges), is_right - confidence, len(edges) - 1, debiased=debiased)
+    bins, edges = bins_of(confidence, n_bins, strategy)
+    return binned_gap(bins, is_right - confidence, len(edges) - 1, debiased=debiased)
 
 
 def confidence_and_correctness(posterior: Any, labels: Any) -> tuple[FloatArray, FloatArray]:
@@ -288,20 +284,16 @@ def confidence_and_correctness(posterior: Any, labels: Any) -> tuple[FloatArray,
     return probabilities.max(axis=1), (probabilities.argmax(axis=1) == truth).astype(np.float64)
 
 
-def bin_edges(confidence: FloatArray, n_bins: int, strategy: Strategy) -> FloatArray:
-    """The edges of the bins, from 0 to 1."""
+def bins_of(confidence: FloatArray, n_bins: int, strategy: Strategy) -> tuple[IntArray, FloatArray]:
+    """The bin (low, high] of each confidence, and the edges of the bins, from 0 to 1."""
     check_number("n_bins", n_bins, least=1, integer=True)
-    if strategy == "uniform":
-        return np.linspace(0, 1, n_bins + 1)
-    if strategy != "quantile":
+    if strategy not in ("uniform", "quantile"):
         raise ValueError(f"strategy must be 'uniform' or 'quantile'; got {strategy!r}")
-    inner = np.unique(np.quantile(confidence, np.linspace(0, 1, n_bins + 1)[1:-1], method="lower"))
-    return np.concatenate([[0.0], inner[(inner > 0) & (inner < 1)], [1.0]])
-
-
-def bin_of(confidence: FloatArray, edges: FloatArray) -> IntArray:
-    """The bin (low, high] of each confidence."""
-    return np.searchsorted(edges[1:-1], confidence, side="left")
+    edges = np.linspace(0, 1, n_bins + 1)
+    if strategy == "quantile":
+        inner = np.unique(np.quantile(confidence, edges[1:-1], method="lower"))
+        edges = np.concatenate([[0.0], inner[(inner > 0) & (inner < 1)], [1.0]])
+    return np.searchsorted(edges[1:-1], confidence, side="left"), edges
 
 
 def binned_gap(

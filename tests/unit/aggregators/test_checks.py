@@ -14,6 +14,7 @@ from consilience.aggregators import checks, registry
 from consilience.aggregators.average import AbstractPool
 from consilience.aggregators.checks import CHECKS, check_aggregator
 from consilience.answering.linear import LinearRule
+from consilience.maths.em import smoothed_rates
 
 
 class Plain(AbstractPool):
@@ -65,7 +66,8 @@ class GoesByPlace(Plain):
         by_place = [member.position for member in predictions.soft]
         batch = outcome.statistics.sums - self.statistics_.sums
         sums = self.statistics_.sums + batch[by_place]
-        return self._learn(outcome.posterior, replace(outcome.statistics, sums=sums))
+        self.confusion_ = smoothed_rates(sums, 0)
+        return outcome._replace(statistics=replace(outcome.statistics, sums=sums))
 
 
 BROKEN = {

@@ -49,9 +49,7 @@ def test_names_come_first_where_there_is_no_index(fitted, library):
 
 def test_pandas_is_not_needed_for_the_others(fitted, monkeypatch):
     pytest.importorskip("polars")
-    monkeypatch.setattr(
-        "consilience.aggregators.learned_frames.find_spec", lambda name: None if name == "pandas" else name
-    )
+    monkeypatch.setattr("consilience.aggregators.base.find_spec", lambda name: None if name == "pandas" else name)
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert fitted.posterior_frame("polars").shape == (5, 4)
     with pytest.raises(ModuleNotFoundError, match="a frame of pandas needs pandas: pip install pandas"):
@@ -80,7 +78,7 @@ def test_what_the_user_is_told(fitted):
     with pytest.raises(ValueError, match="orientation must be 'true_by_observed' or .*; got 'columns'"):
         fitted.confusion_frame(orientation="columns")
     clash = cs.MajorityVote().fit(cs.Predictions.from_labels([[0, 1]], classes=["task", "label"]))
-    with pytest.raises(ValueError, match="'task' stands for two: use library='pandas'"):
+    with pytest.raises(ValueError, match="'task' stands for two: use pandas"):
         clash.posterior_frame("polars")
     assert clash.posterior_frame().loc[0, "task"] == 1
 

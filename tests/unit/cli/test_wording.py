@@ -18,7 +18,6 @@ PYTHON = re.compile(
 
 ONLY_IN_PYTHON = {
     "data/tables/frames.py",
-    "aggregators/learned_frames.py",
     "ensemble",
     "plots.py",
 }

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from consilience.ensemble.sklearn_members import (
-    all_classes,
+from consilience.ensemble.classifier import (
     answers_of,
     are_pairs,
+    classes_of,
+    in_one_spelling,
     named_members,
     positions_among,
     put_together,
@@ -72,14 +73,14 @@ def test_labels_that_are_none():
 
 
 def test_classes_of_all_members():
-    assert all_classes([("a", Soft()), ("b", Hard())]).tolist() == ["ant", "bee", "cat"]
-    numbers = SimpleNamespace(classes_=np.array([0, 1]))
+    assert in_one_spelling({"a": Soft.classes_, "b": Hard.classes_}).tolist() == ["ant", "bee", "cat"]
     with pytest.raises(ValueError, match=r"same names; 'a' knows \['cat', 'ant'\]; 'b' knows \[0, 1\]"):
-        all_classes([("a", Soft()), ("b", numbers)])
+        in_one_spelling({"a": Soft.classes_, "b": np.array([0, 1])})
+    assert classes_of("b", Hard()).tolist() == ["ant", "bee", "cat"]
     with pytest.raises(ValueError, match=r"member 'x' \(SimpleNamespace\) has no classes_"):
-        all_classes([("x", SimpleNamespace())])
+        classes_of("x", SimpleNamespace())
     with pytest.raises(ValueError, match="member 'x' has several outputs"):
-        all_classes([("x", SimpleNamespace(classes_=[np.array([0, 1]), np.array([0, 1])]))])
+        classes_of("x", SimpleNamespace(classes_=[np.array([0, 1]), np.array([0, 1])]))
 
 
 def test_answers_of_both_kinds_stand_side_by_side():

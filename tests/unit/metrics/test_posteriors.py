@@ -33,10 +33,10 @@ def test_the_posterior_of_predictions_in_half_precision():
 @pytest.mark.parametrize(
     ("posterior", "message"),
     [
-        ([0.5, 0.5], r"^belief must be numbers \(items, classes\); got float64 of shape \(2,\)$"),
+        ([0.5, 0.5], r"^posterior must be numbers \(items, classes\); got float64 of shape \(2,\)$"),
         (np.empty((0, 2)), r"got float64 of shape \(0, 2\)$"),
         ([["a", "b"]], r"got <U1 of shape \(1, 2\)$"),
-        (None, "^belief must be an array; got a NoneType$"),
+        (None, "^posterior must be an array; got a NoneType$"),
         ([[1.0, 0.0], [0.5, 0.6]], "; item 1 has a least value of 0.5 and sums to 1.1$"),
         ([[1.5, -0.5]], "item 0 has a least value of -0.5 and sums to 1$"),
         ([[np.nan, 1.0]], "item 0 has a least value of nan"),
@@ -46,7 +46,7 @@ def test_the_posterior_of_predictions_in_half_precision():
 )
 def test_wrong_posteriors(posterior, message):
     with pytest.raises(cs.InvalidPredictions, match=message):
-        checked_posterior(posterior, "belief")
+        checked_posterior(posterior)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Scores of ratings against scikit-learn and slow loops; the expected rating and its interval."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score, mean_absolute_error
 
@@ -68,6 +69,14 @@ def test_evaluate_has_them_where_classes_are_ordered(scored):
         assert value == pytest.approx(known[name]) and low < value < high
     with pytest.raises(cs.InvalidPredictions, match="rise from the first"):
         cs.evaluate(posterior, np.arange(5)[truth], classes=[4, 3, 2, 1, 0], ordered=True)
+
+
+def test_the_columns_of_a_frame_are_the_ratings():
+    posterior, truth = np.array([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1]]), [1, 5]
+    frame = pd.DataFrame(posterior, columns=[1, 2, 5])
+    assert cs.metrics.mean_absolute_error(frame, pd.Series(truth)) == 2
+    with pytest.raises(cs.InvalidPredictions, match="rise from the first"):
+        cs.metrics.mean_absolute_error(frame[[2, 1, 5]], pd.Series(truth))
 
 
 def test_the_interval_has_the_rating_as_often_as_it_says(rng):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.metrics import calibration_error, reliability_curve
-from consilience.metrics.scores import bin_edges, bin_of, binned_gap, confidence_and_correctness, curve_of
+from consilience.metrics.scores import binned_gap, bins_of, confidence_and_correctness, curve_of
 
 import reference
 
@@ -113,9 +113,9 @@ def test_each_confidence_lies_in_its_bin(confidence, n_bins):
     """(low, high], and 0 in the first; ties leave fewer bins of equal mass, but never a bin without width."""
     confidence = np.array(confidence)
     for strategy in ("uniform", "quantile"):
-        edges = bin_edges(confidence, n_bins, strategy)
+        bins, edges = bins_of(confidence, n_bins, strategy)
         assert edges[0] == 0 and edges[-1] == 1 and (np.diff(edges) > 0).all() and len(edges) <= n_bins + 1
-        for value, place in zip(confidence, bin_of(confidence, edges), strict=True):
+        for value, place in zip(confidence, bins, strict=True):
             assert edges[place] < value <= edges[place + 1] or (value == 0 and place == 0)
 
 
