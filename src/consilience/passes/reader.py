@@ -94,9 +94,9 @@ def read_anywhere(predictions: Any) -> AbstractPredictions:
     """Predictions as they are, or made from anything that `Predictions` takes, or from what lies on a cluster."""
     if not lies_on_cluster(predictions):
         return as_predictions(predictions)
-    from consilience.passes.cluster import as_cluster_predictions  # noqa: PLC0415 - Dask is an extra
+    from consilience.passes.cluster import ClusterPredictions  # noqa: PLC0415 - Dask is an extra
 
-    return as_cluster_predictions(predictions)
+    return predictions if isinstance(predictions, ClusterPredictions) else ClusterPredictions(predictions)
 
 
 AnyReader: TypeAlias = "Reader | ClusterReader"
