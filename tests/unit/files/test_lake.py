@@ -224,7 +224,7 @@ def test_a_finished_folder_is_left_alone(tmp_path):
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     votes = in_parts(long_votes(), tmp_path / "votes")
     fused([votes], tmp_path / "whole")
-    for where, at in ((buckets, "spool"), (fusing, "_merged"), (fusing, "whole_file")):
+    for where, at in ((buckets.Buckets, "spool"), (fusing, "_merged"), (fusing, "whole_file")):
         with monkeypatch.context() as patch:
             calls, real = [], getattr(where, at)
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any, final
+from pathlib import Path
+from typing import Any, final
 
+from consilience.files.lake.partitions import DataSet
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from consilience.files.lake.partitions import DataSet
 
 
 @final
