@@ -15,10 +15,9 @@ from consilience.maths.em import Scores
 from consilience.passes.kernels import (
     ADDED_AT_ONCE,
     Accumulator,
-    AnsweredFeatures,
-    DenseFeatures,
     LabelFeatures,
     Layer,
+    RowFeatures,
     _sums_over_items,
     chunk_statistics,
     log_evidence,
@@ -89,8 +88,9 @@ def log_floor(request):
 
 def test_each_kind_of_member_has_its_features():
     features, _, _ = read()
-    assert [type(part) for part in features] == [DenseFeatures, AnsweredFeatures, LabelFeatures]
-    assert features[0].positions.tolist() == [0, 1, 2] and features[1].position == 4
+    assert [type(part) for part in features] == [RowFeatures, RowFeatures, LabelFeatures]
+    assert features[0].positions.tolist() == [0, 1, 2] and features[0].incidence is None
+    assert features[1].positions.tolist() == [4] and features[1].incidence.shape == (N_ITEMS, 4)
 
 
 @every_library
@@ -254,8 +254,8 @@ def test_the_evidence_follows_from_the_statistics():
 @every_library
 def test_the_layer_has_the_precision_of_the_example(make):
     layer = Layer(scores_of(), make(np.empty(0, np.float32)), np.array([0, 2]), np.array([3]))
-    assert layer.dense_weights.dtype == layer.log_prior.dtype == make(np.empty(0, np.float32)).dtype
-    assert layer.dense_weights.shape == (N_CLASSES, 2 * N_CLASSES)
+    assert layer.dense.weights.dtype == layer.log_prior.dtype == make(np.empty(0, np.float32)).dtype
+    assert layer.dense.weights.shape == (N_CLASSES, 2 * N_CLASSES)
     expected = layer.scores.weights[3].T + layer.scores.bias[3]
     np.testing.assert_allclose(layer.hard_table, expected)  # in double precision: a row for each label
 
