@@ -90,8 +90,7 @@ class ScreenedPass:
 
     def n_scored(self, sizes: list[int]) -> int:
         """How many items it scores, of chunks of these sizes."""
-        counts = [0 if is_settled is None else np.count_nonzero(is_settled) for is_settled in self._is_settled]
-        return int(sum(sizes) - sum(counts))
+        return sum(sizes) - sum(np.count_nonzero(own) for own in self._is_settled if own is not None)
 
     def expect(
         self, place: int, features: tuple[Features, ...], known: IntArray | None, counts: FloatArray | None = None
