@@ -252,7 +252,7 @@ class AbstractAggregator(ABC):
         self = cls(**parameters)
         values = nested(learned, cls._declared())
         if "posterior_" in values:
-            self._posterior = LazyPosterior.of(values.pop("posterior_"))
+            self._posterior = LazyPosterior(values.pop("posterior_"))
         self.__dict__.update(values)
         self._check_parameters(len(self.members_), len(self.classes_))
         self._check_learned()
@@ -356,7 +356,7 @@ class AbstractAggregator(ABC):
 
     def _accept(self, outcome: Outcome) -> None:
         posterior = outcome.posterior
-        self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
+        self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior(posterior)
         self.statistics_ = outcome.statistics
         self.history_, self.n_iter_ = list(outcome.history), len(outcome.history)
         self.converged_ = outcome.converged

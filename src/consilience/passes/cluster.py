@@ -554,4 +554,4 @@ def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> La
         for future, first, last in zip(futures, predictions.starts, predictions.starts[1:], strict=False):
             yield int(first), int(last), _persistently(partial(results, [future]))[0]
 
-    return LazyPosterior(lambda: rows, chunks, is_large=False, is_remote=True)
+    return LazyPosterior(rows, chunks=chunks)

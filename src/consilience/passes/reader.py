@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import add
@@ -42,7 +43,6 @@ from consilience.passes.kernels import (
 from consilience.passes.pair_products import Agreement, chunk_agreement
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
-    Expected,
     LazyPosterior,
     as_rows,
     blended,
@@ -351,13 +351,14 @@ class Reader:
 
     def lazy_posterior(self, rows: Callable[[ReadChunk], Array], example: Array) -> LazyPosterior:
         """A posterior of which a function computes the rows of each chunk."""
+        if self.predictions.n_items * self.predictions.n_classes <= DENSE_NUMBERS:
+            return LazyPosterior(self.gather(rows, example))
 
         def chunks() -> Iterator[tuple[int, int, Array]]:
             for chunk in self.chunks:
                 yield chunk.chunk.start, chunk.chunk.stop, like_array(dense(rows(chunk)), example)
 
-        is_large = self.predictions.n_items * self.predictions.n_classes > DENSE_NUMBERS
-        return LazyPosterior(partial(self.gather, rows, example), chunks, is_large=is_large)
+        return LazyPosterior(None, partial(self.gather, rows, example), chunks)
 
 
 @final
@@ -372,6 +373,10 @@ class Expectation:
         self.reader = reader
         self.kept = 1.0
         self.rests: list[Responsibilities] = [None] * len(reader.chunks)
+        data, example = reader.predictions, example_of(reader.predictions)
+        if remembers and data.n_items * data.n_classes <= DENSE_NUMBERS and is_numpy(example):
+            # Small enough to be kept as it is: zeros to add to.
+            self.rests = [np.zeros((data.n_classes, chunk.n_items), dtype=example.dtype) for chunk in reader.chunks]
         self._remembers = remembers
         self._screen = Screen([chunk.n_items for chunk in reader.chunks]) if reader.can_screen else None
 
@@ -381,15 +386,17 @@ class Expectation:
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
-        layer = self.reader.layer(scores)
-        expect = self._expect_with(layer)
+        layer, chunks = self.reader.layer(scores), self.reader.chunks
+        screened = None if self._screen is None else self._screen.next_pass(layer, chunks[0].features)
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             features = chunk.features()
-            expected = expect(chunk, features)
+            if screened is None:
+                expected = expected_from(log_joint(features, chunk.known, layer, chunk.example), chunk.counts)
+            else:
+                expected = screened.expect(chunk.place, features, chunk.known, chunk.counts)
             if self._remembers:
-                rest = self._zeros(chunk) if self.rests[chunk.place] is None else self.rests[chunk.place]
-                self.rests[chunk.place] = blended(rest, expected.values, averaging)
+                self.rests[chunk.place] = blended(self.rests[chunk.place], expected.values, averaging)
             statistics = chunk_statistics(features, expected.values, chunk.counts)
             evidence = expected.log_evidence
             if evidence is None:
@@ -398,14 +405,6 @@ class Expectation:
 
         self.kept *= 1 - averaging
         return self.reader.total(visit)
-
-    def _expect_with(self, layer: Layer) -> Callable[[ReadChunk, tuple[Features, ...]], Expected]:
-        """How a pass with this layer finds the responsibilities of a chunk."""
-        example = example_of(self.reader.predictions)
-        if self._screen is None:
-            return lambda chunk, features: expected_from(log_joint(features, chunk.known, layer, example), chunk.counts)
-        screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
-        return lambda chunk, features: screened.expect(chunk.place, features, chunk.known, chunk.counts)
 
     def posterior(self, averages: Any) -> LazyPosterior:
         """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
@@ -423,18 +422,10 @@ class Expectation:
 
     def copy(self) -> Expectation:
         """An independent copy, to continue from without changing this one."""
-        new = Expectation(self.reader, remembers=self._remembers)
-        new.kept = self.kept
+        new = copy(self)
         new.rests = [None if rest is None else 1 * rest for rest in self.rests]
-        new._screen = None if self._screen is None else self._screen.copy()
+        new._screen = copy(self._screen)  # noqa: SLF001 - the reference, which never changes, is shared
         return new
-
-    def _zeros(self, chunk: ReadChunk) -> Responsibilities:
-        """Zeros to add to, where a posterior of all items is small enough to be kept as it is."""
-        data = self.reader.predictions
-        if data.n_items * data.n_classes > DENSE_NUMBERS or not is_numpy(example_of(data)):
-            return None
-        return np.zeros((data.n_classes, chunk.n_items), dtype=example_of(data).dtype)
 
 
 # ---- items with the same votes ----------------------------------------------------------------------------
@@ -456,14 +447,15 @@ class Patterns(NamedTuple):
         """The posterior of all items, from that of the distinct ones."""
         rows: FloatArray = found.to_array() if isinstance(found, LazyPosterior) else found
         n_items = len(self.places)
+        if n_items * rows.shape[1] <= DENSE_NUMBERS:
+            return LazyPosterior(rows[self.places])
 
         def chunks() -> Iterator[tuple[int, int, Array]]:
             for start in range(0, n_items, ANSWERED_AT_ONCE):
                 stop = min(start + ANSWERED_AT_ONCE, n_items)
                 yield start, stop, rows[self.places[start:stop]]
 
-        is_large = n_items * rows.shape[1] > DENSE_NUMBERS
-        return LazyPosterior(lambda: rows[self.places], chunks, is_large=is_large)
+        return LazyPosterior(None, lambda: rows[self.places], chunks)
 
 
 def patterns_of(predictions: Any) -> Patterns | None:

@@ -171,30 +171,24 @@ Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"  # first item, item after
 
 @final
 class LazyPosterior:
-    """A posterior (items, classes). Until it is computed it holds on to the arrays that were fitted.
+    """A posterior (items, classes). One that is computed when it is asked for holds on to the arrays that were fitted.
 
-    A remote one lies on a cluster. It is an array there, and `chunks` brings it here block by block.
+    `chunks` brings it here some items at a time: while it is not computed, or always if it lies on a cluster.
     """
 
     def __init__(
-        self, compute: Callable[[], Array], chunks: Callable[[], Chunks], *, is_large: bool, is_remote: bool = False
+        self,
+        values: Array | None,
+        compute: Callable[[], Array] | None = None,
+        chunks: Callable[[], Chunks] | None = None,
     ) -> None:
-        self._compute: Callable[[], Array] | None = compute if is_large else None
-        self._chunks: Callable[[], Chunks] | None = chunks if is_large or is_remote else None
-        self._is_remote = is_remote
-        self._values: Array | None = None if is_large else compute()
-
-    @classmethod
-    def of(cls, values: Array) -> LazyPosterior:
-        """One that is known already."""
-        return cls(lambda: values, lambda: iter(()), is_large=False)
+        self._values, self._compute, self._chunks = values, compute, chunks
 
     def to_array(self) -> Array:
         """All of it."""
         if self._compute is not None:
-            self._values, self._compute = self._compute(), None
-            if not self._is_remote:
-                self._chunks = None  # and with it the arrays that were fitted
+            self._values = self._compute()
+            self._compute = self._chunks = None  # and with them the arrays that were fitted
         return self._values
 
     def chunks(self) -> Chunks:
@@ -206,4 +200,4 @@ class LazyPosterior:
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle or a deep copy holds the numbers, not how to compute them."""
-        return {"_values": self.to_array(), "_compute": None, "_chunks": None, "_is_remote": False}
+        return {"_values": self.to_array(), "_compute": None, "_chunks": None}

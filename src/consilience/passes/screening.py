@@ -90,7 +90,7 @@ class ScreenedPass:
 
     def n_scored(self, sizes: list[int]) -> int:
         """How many items it scores, of chunks of these sizes."""
-        return sum(sizes) - sum(np.count_nonzero(own) for own in self._is_settled if own is not None)
+        return sum(sizes) - sum(int(own.sum()) for own in self._is_settled if own is not None)
 
     def expect(
         self, place: int, features: tuple[Features, ...], known: IntArray | None, counts: FloatArray | None = None
@@ -129,12 +129,6 @@ class Screen:
                 return screened
         self._reference, self._n_scored = Reference(layer, first(), len(self._sizes)), 0
         return self._reference
-
-    def copy(self) -> Screen:
-        """An independent screen; the reference, which never changes, is shared."""
-        new = Screen(self._sizes)
-        new._reference, new._n_scored = self._reference, self._n_scored
-        return new
 
 
 def _dense(features: tuple[Features, ...]) -> RowFeatures:

@@ -1,5 +1,6 @@
 """Which items a pass may leave out; `tests/equivalence/test_screening.py` has whole fits."""
 
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -160,6 +161,6 @@ def test_a_copy_goes_on_alone(features):
     same, far = layer_of(100 * np.eye(N_CLASSES)), layer_of(-100 * np.eye(N_CLASSES))
     screen = Screen([N_ITEMS])
     list(passes(screen, [same] * 3, features))
-    copied = screen.copy()
+    copied = copy(screen)
     assert list(passes(copied, [far], features)) == ["Reference"]
     assert list(passes(screen, [same] * 8, features)) == [*["ScreenedPass"] * 7, "Reference"]
