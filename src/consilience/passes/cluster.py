@@ -85,12 +85,13 @@ class ClusterPredictions(AbstractPredictions):
             self.blocks, members, classes = (self._read_votes if self.are_votes else self._read_arrays)(blocks)
             facts = results([self.client.submit(_facts, block) for block in self.blocks])
             found = self.client.who_has(_finished(self.blocks))
-        self.starts = np.cumsum([0, *(own.n_items for own in facts)])
-        self._repeats = any(own.has_repeats for own in facts)
+        n_items, n_bytes, has_repeats = zip(*facts, strict=True)
+        self.starts = np.cumsum([0, *n_items])
+        self._repeats = any(has_repeats)
         self.axes = Axes(members, Axis("item", int(self.starts[-1])), classes)
         # The worker that has each block, once it is made; None where it has just been lost.
         self.owners = [min(found.get(block.key, ()), default=None) for block in self.blocks]
-        self.groups = _together(self.client, self.owners, np.array([own.n_bytes for own in facts]))
+        self.groups = _together(self.client, self.owners, np.array(n_bytes))
 
     def _read_votes(self, frame: Any) -> tuple[list[Any], Axis, Axis]:
         """The blocks of a frame, its members and its classes."""
@@ -413,14 +414,9 @@ def _answered(rule: Callable[[Predictions, Any], LazyPosterior], block: Predicti
     return rule(block, known).to_array()
 
 
-class _Facts(NamedTuple):
-    n_items: int
-    n_bytes: int
-    has_repeats: bool
-
-
-def _facts(block: Predictions) -> _Facts:
-    return _Facts(block.n_items, block.__sizeof__(), block.has_repeats())
+def _facts(block: Predictions) -> tuple[int, int, bool]:
+    """How many items and bytes it has, and whether some member answers an item twice."""
+    return block.n_items, block.__sizeof__(), block.has_repeats()
 
 
 def _places(block: Predictions, names: list[Any]) -> list[tuple[int, int]]:

@@ -234,32 +234,35 @@ def read_features(
     n_items = chunk.stop - chunk.start
     features: list[Features] = []
     if dense := [member for member in chunk.soft if member.items is None]:
-        features.append(_dense_features(dense, example, log_floor))
+        positions = np.array([member.position for member in dense])
+        features.append(RowFeatures(positions, *_side_by_side(dense, example, log_floor)))
     features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
     if chunk.hard is not None and (len(chunk.hard.items) or not features):  # of undecided members nothing is left
         features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
     return tuple(features)
 
 
-def _dense_features(members: list[SoftMember], example: Array, log_floor: float | None) -> RowFeatures:
-    positions = np.array([member.position for member in members])
+def _side_by_side(members: list[SoftMember], example: Array, log_floor: float | None) -> tuple[Array, Array | None]:
+    """The rows of members in working precision (rows, members × classes), zero where missing, and which are there."""
     if is_numpy(example) and all(is_numpy(member.rows) for member in members):
-        return RowFeatures(positions, *_read_into_one(members, example.dtype, log_floor))
-    parts = [_read_rows(member, log_floor) for member in members]
-    xp = namespace(example)
-    values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1)
-    if all(member.is_complete for member in members):
-        return RowFeatures(positions, values, None)
-    ones = xp.ones_like(values[:, :1])
-    flags = [ones if is_answer is None else like_array(is_answer, example) for _, is_answer in parts]
-    return RowFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
+        return _numpy_side_by_side(members, example.dtype, log_floor)
+    xp, is_complete = namespace(example), all(member.is_complete for member in members)
+    values, is_answer = xp.concat([like_array(member.rows, example) for member in members], axis=1), None
+    if not is_complete:
+        is_missing = xp.isnan(values)
+        is_answer = xp.astype(~is_missing[:, :: values.shape[1] // len(members)], values.dtype)
+        # The logarithm of 1 is 0.
+        values = xp.where(is_missing, like(np.full((1, 1), 0 if log_floor is None else 1), example), values)
+    if log_floor is not None:
+        values = xp.log(xp.clip(values, log_floor, None))
+    return values, None if is_answer is None else xp.matrix_transpose(is_answer)
 
 
-def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
-    """The result of `_read_rows` for all members, side by side, with few temporary arrays to save time."""
-    n_items, n_classes = members[0].rows.shape
-    values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
-    is_answer = np.ones((len(members), n_items), dtype=dtype)
+def _numpy_side_by_side(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
+    """The same with few temporary arrays, to save time."""
+    n_rows, n_classes = members[0].rows.shape
+    values = np.empty((n_rows, len(members) * n_classes), dtype=dtype)
+    is_answer = np.ones((len(members), n_rows), dtype=dtype)
     for place, member in enumerate(members):
         part = values[:, place * n_classes : (place + 1) * n_classes]
         # In the working precision: the floor is 0 in half precision.
@@ -273,28 +276,14 @@ def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | Non
     return values, None if all(member.is_complete for member in members) else is_answer
 
 
-def _read_rows(member: SoftMember, log_floor: float | None) -> tuple[Array, Array | None]:
-    """A member's rows in working precision, zero where missing, and which ones are there (rows, 1)."""
-    xp = namespace(member.rows)
-    rows = xp.astype(member.rows, working_dtype(member.rows), copy=False)
-    is_answer = None
-    if not member.is_complete:
-        is_missing = xp.isnan(rows)
-        is_answer = xp.astype(~is_missing[:, :1], rows.dtype)
-        # 1 is harmless under the logarithm; the product with is_answer makes it zero in both readings.
-        rows = xp.where(is_missing, xp.ones_like(rows), rows)
-    if log_floor is not None:
-        rows = xp.log(xp.clip(rows, log_floor, None))
-    return (rows if is_answer is None else rows * is_answer), is_answer
-
-
 def _answered_features(member: SoftMember, n_items: int, log_floor: float | None) -> RowFeatures:
-    given, is_answer = _read_rows(member, log_floor)
-    rows = to_numpy(given)
-    ones = np.ones(len(rows), dtype=rows.dtype)
-    flags = ones[None, :] if is_answer is None else to_numpy(is_answer).T
-    incidence = sparse.csr_array((ones, (member.items, np.arange(len(rows)))), shape=(n_items, len(rows)))
-    return RowFeatures(np.array([member.position]), rows, flags, incidence)
+    member = replace(member, rows=to_numpy(member.rows))
+    values, is_answer = _numpy_side_by_side([member], working_dtype(member.rows), log_floor)
+    ones = np.ones(len(values), dtype=values.dtype)
+    incidence = sparse.csr_array((ones, (member.items, np.arange(len(values)))), shape=(n_items, len(values)))
+    return RowFeatures(
+        np.array([member.position]), values, ones[None, :] if is_answer is None else is_answer, incidence
+    )
 
 
 def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: IntArray) -> LabelFeatures:
