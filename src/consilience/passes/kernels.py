@@ -10,6 +10,7 @@ products with `values` need no transposed copies.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, final
@@ -323,44 +324,36 @@ class ChunkStatistics(NamedTuple):
     log_evidence: float
 
 
-@final
-class Accumulator:
-    """Adds up the statistics of chunks in double precision, in place."""
-
-    def __init__(self, n_members: int, n_classes: int) -> None:
-        self.n_items, self.log_evidence = 0.0, 0.0
-        self.class_counts = np.zeros(n_classes)
-        self.answer_counts = np.zeros((n_members, n_classes))
-        self.sums = np.zeros((n_members, n_classes, n_classes))
-
-    def add(self, part: ChunkStatistics) -> None:
-        """Add one chunk."""
-        self.n_items += part.n_items
-        self.log_evidence += part.log_evidence
-        self.class_counts += part.class_counts
+def added_up(parts: Iterable[ChunkStatistics], n_members: int, n_classes: int) -> Statistics:
+    """The statistics of all chunks, added up in double precision, in place."""
+    n_items = log_evidence = 0.0
+    class_counts, answer_counts = np.zeros(n_classes), np.zeros((n_members, n_classes))
+    total = np.zeros((n_members, n_classes, n_classes))
+    for part in parts:
+        n_items += part.n_items
+        log_evidence += part.log_evidence
+        class_counts += part.class_counts
         for sums in part.sums:
-            self.answer_counts[sums.positions] += sums.answer_counts
-            if is_sparse(sums.table):
-                self._add_sparse(sums)
-                continue
-            n_classes = len(self.class_counts)
-            table = sums.table.reshape(n_classes, len(sums.positions), n_classes)
-            if len(sums.positions) > n_classes:
-                self.sums[sums.positions] += table.transpose(1, 0, 2)  # positions may be in any order
-                continue
-            for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
-                self.sums[position] += table[:, place]
+            answer_counts[sums.positions] += sums.answer_counts
+            _add_table(total, sums)
+    return Statistics(n_items, class_counts, answer_counts, total, log_evidence)
 
-    def _add_sparse(self, sums: Sums) -> None:
-        n_classes = len(self.class_counts)
+
+def _add_table(total: FloatArray, sums: Sums) -> None:
+    """Add the sums of some members to those of all (members, true, predicted)."""
+    n_members, n_classes = len(sums.positions), total.shape[1]
+    if is_sparse(sums.table):
         true = np.repeat(np.arange(n_classes), np.diff(sums.table.indptr))
         member, predicted = np.divmod(sums.table.indices, n_classes)
         # A sparse product has each cell once, so adding by index is safe.
-        self.sums[sums.positions[member], true, predicted] += sums.table.data
-
-    def statistics(self) -> Statistics:
-        """The total."""
-        return Statistics(self.n_items, self.class_counts, self.answer_counts, self.sums, self.log_evidence)
+        total[sums.positions[member], true, predicted] += sums.table.data
+        return
+    table = sums.table.reshape(n_classes, n_members, n_classes)
+    if n_members > n_classes:
+        total[sums.positions] += table.transpose(1, 0, 2)  # positions may be in any order
+        return
+    for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
+        total[position] += table[:, place]
 
 
 def chunk_statistics(

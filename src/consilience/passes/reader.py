@@ -30,12 +30,12 @@ from consilience.data.predictions import (
 )
 from consilience.maths.em import Scores, Statistics
 from consilience.passes.kernels import (
-    Accumulator,
     ChunkStatistics,
     Features,
     LabelFeatures,
     Layer,
     Responsibilities,
+    added_up,
     chunk_statistics,
     log_evidence,
     read_features,
@@ -274,12 +274,14 @@ class Reader:
 
     def total(self, visit: Callable[[ReadChunk], ChunkStatistics]) -> Statistics:
         """The sum of what a function computes of each chunk."""
-        total = Accumulator(self.predictions.n_members, self.predictions.n_classes)
-        with self._product_threads():
+
+        def parts() -> Iterator[ChunkStatistics]:
             for part in in_order(visit, self.chunks, self.n_workers):
-                total.add(part)
+                yield part
                 self.on_chunk()
-        return total.statistics()
+
+        with self._product_threads():
+            return added_up(parts(), self.predictions.n_members, self.predictions.n_classes)
 
     def statistics(self, responsibilities: Array) -> Statistics:
         """The statistics of given responsibilities (items, classes)."""
