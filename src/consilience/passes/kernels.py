@@ -121,10 +121,14 @@ class RowFeatures:
 
     def score(self, layer: Layer) -> Array:
         """The members' part of the scores (classes, items)."""
-        own = layer.dense if self.incidence is None else Tables.of(layer.scores, self.positions, self.values)
-        scores = own.weights @ namespace(self.values).matrix_transpose(self.values)
-        scores += own.total if self.is_answer is None else own.bias @ self.is_answer
-        return scores if self.incidence is None else (self.incidence @ scores.T).T
+        if self.incidence is not None:
+            own = Tables.of(layer.scores, self.positions, self.values)
+            rows = self.values @ own.weights.T  # rows are contiguous, as a sparse product wants them
+            rows += self.flags().T * own.bias.T
+            return (self.incidence @ rows).T
+        scores = layer.dense.weights @ namespace(self.values).matrix_transpose(self.values)
+        scores += layer.dense.total if self.is_answer is None else layer.dense.bias @ self.is_answer
+        return scores
 
     def accumulate(self, responsibilities: Responsibilities, class_counts: FloatArray) -> Sums:
         """Their sums; a sparse product where responsibilities are sparse."""
@@ -255,7 +259,8 @@ def _side_by_side(members: list[SoftMember], example: Array, log_floor: float | 
         # The logarithm of 1 is 0.
         values = xp.where(is_missing, like(np.full((1, 1), 0 if log_floor is None else 1), example), values)
     if log_floor is not None:
-        values = xp.log(xp.clip(values, log_floor, None))
+        values = xp.clip(values, log_floor, None)  # in two steps, so that two arrays of this size are there, not three
+        values = xp.log(values)
     return values, None if is_answer is None else xp.matrix_transpose(is_answer)
 
 
@@ -278,13 +283,14 @@ def _numpy_side_by_side(members: list[SoftMember], dtype: Any, log_floor: float 
 
 
 def _answered_features(member: SoftMember, n_items: int, log_floor: float | None) -> RowFeatures:
-    member = replace(member, rows=to_numpy(member.rows))
-    values, is_answer = _numpy_side_by_side([member], working_dtype(member.rows), log_floor)
+    values, is_answer = to_numpy(member.rows), None
+    dtype = working_dtype(values)
+    if log_floor is not None or not member.is_complete or values.dtype != dtype:  # else there is no copy
+        values, is_answer = _numpy_side_by_side([replace(member, rows=values)], dtype, log_floor)
     ones = np.ones(len(values), dtype=values.dtype)
     incidence = sparse.csr_array((ones, (member.items, np.arange(len(values)))), shape=(n_items, len(values)))
-    return RowFeatures(
-        np.array([member.position]), values, ones[None, :] if is_answer is None else is_answer, incidence
-    )
+    flags = ones[None, :] if is_answer is None else is_answer
+    return RowFeatures(np.array([member.position]), values, flags, incidence)
 
 
 def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: IntArray) -> LabelFeatures:
