@@ -159,14 +159,7 @@ def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, 
 
 
 def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> Meaning:
-    if not roles.get("item"):
-        raise InvalidPredictions(
-            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
-        )
-    if "probability" in roles or ("class" in roles and "label" in roles):
-        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
-    if scale is None and (" in per cent" in words or words.startswith("logits") or ", logits of" in words):
-        raise InvalidPredictions("numbers of a data set must be probabilities, or logits if --logits says so")
+    _check_roles(roles, words, scale)
     item = roles["item"][0]
     member = roles["member"][0] if len(roles) > 2 and "member" in roles else None
     if "numbers" in roles:
@@ -175,6 +168,18 @@ def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) 
         return Meaning(item, member, tuple(roles["class"]), "rows", tuple(map(as_written, roles["class"])), words)
     answers = roles["label"] if "label" in roles else roles["member"]
     return Meaning(item, member, tuple(answers), "labels", (), words)
+
+
+def _check_roles(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> None:
+    """Raise for tables that are no data set."""
+    if not roles.get("item"):
+        raise InvalidPredictions(
+            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
+        )
+    if "probability" in roles or ("class" in roles and "label" in roles):
+        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
+    if scale is None and (" in per cent" in words or words.startswith("logits") or ", logits of" in words):
+        raise InvalidPredictions("numbers of a data set must be probabilities, or logits if --logits says so")
 
 
 # ---- on the whole -----------------------------------------------------------------------------------------
@@ -193,6 +198,24 @@ def facts_of(
     lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: PartitionFacts | None
 ) -> PartitionFacts:
     """The different values of a partition; raises if its columns are not those of the first one, if that is known."""
+    schema = _schema(lazy, path, meaning, first)
+    found = lazy.select(**_asked(meaning, scale)).collect(engine="streaming")
+    if empty := [name for name in meaning.names if found[f"empty {name}"][0]]:
+        raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
+    values = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
+    if meaning.kind == "lists" and values is not None:
+        _check_widths(values.to_list(), path, first)
+    if "wrong" in found.columns and (wrong := found["wrong"][0]) is not None:
+        raise InvalidPredictions(
+            f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
+            "--logits if they are logits, --normalize if they are counts"
+        )
+    members = found["members"][0] if "members" in found.columns else None
+    return PartitionFacts(found["n_rows"][0], members, values, schema)
+
+
+def _schema(lazy: pl.LazyFrame, path: str, meaning: Meaning, first: PartitionFacts | None) -> dict[str, Any]:
+    """The columns that are read, of the same kinds as in the first partition."""
     every = lazy.collect_schema()
     own = {name: every.get(name) for name in meaning.columns}
     for name, kind in (own if first is None else first.schema).items():
@@ -200,21 +223,14 @@ def facts_of(
             got = "none" if own[name] is None else f"one of {own[name]}"
             as_others = "" if kind is None else f" of {kind}, as others have"
             raise InvalidPredictions(f"{path} must have the column {name!r}{as_others}; it has {got}")
-    found = lazy.select(**_asked(meaning, scale)).collect(engine="streaming")
-    if empty := [name for name in meaning.names if found[f"empty {name}"][0]]:
-        raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
-    values = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
-    if meaning.kind == "lists" and values is not None:
-        widths = values.to_list()
-        wanted = widths if first is None or first.values is None else first.values.to_list() or widths
-        if set(widths) - set(wanted[:1]):
-            raise InvalidPredictions(f"{path} must have lists of {wanted[0]} numbers, as others; it has {some(widths)}")
-    if "wrong" in found.columns and (wrong := found["wrong"][0]) is not None:
-        raise InvalidPredictions(
-            f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
-            "--logits if they are logits, --normalize if they are counts"
-        )
-    return PartitionFacts(found["n_rows"][0], found["members"][0] if "members" in found.columns else None, values, own)
+    return own
+
+
+def _check_widths(widths: list[int], path: str, first: PartitionFacts | None) -> None:
+    """Raise unless lists have one length, that of the first partition."""
+    wanted = widths if first is None or first.values is None else first.values.to_list() or widths
+    if set(widths) - set(wanted[:1]):
+        raise InvalidPredictions(f"{path} must have lists of {wanted[0]} numbers, as others; it has {some(widths)}")
 
 
 def _asked(meaning: Meaning, scale: Any) -> dict[str, pl.Expr]:
