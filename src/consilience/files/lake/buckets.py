@@ -107,17 +107,19 @@ class Buckets:
         if not files:
             return None
         parts = [pl.scan_parquet(path).with_columns(pl.lit(own.place).alias("source")) for own, path in files]
-        every = pl.concat(parts).sort("item", "member", maintain_order=True).collect()  # and so by source
+        every = pl.concat(parts).sort("item", maintain_order=True).collect()
         if not self.skips:
             self._check_same_items(every)
         answered, n_silent = self._answered(every)
-        rows = self._without_repeats(answered)
-        if not len(rows):
+        if not len(answered):
             return None
+        rows, predictions = answered, self._predictions(answered)
+        if predictions.has_repeats():
+            rows = self._without_repeats(answered.sort("item", "member", maintain_order=True))  # and so by source
+            predictions = self._predictions(rows)
         items, n_answers = rows["item"].rle().struct.unnest().select("value", "len")
-        n_of_item = n_answers.to_numpy().astype(np.intp)
-        predictions = self._predictions(rows, np.repeat(np.arange(len(items)), n_of_item))
-        return Bucket(items, n_of_item, predictions, n_silent + len(answered) - len(rows))
+        n_left_out = n_silent + len(answered) - len(rows)
+        return Bucket(items, n_answers.to_numpy().astype(np.intp), predictions, n_left_out)
 
     def read_codes(self, bucket: int) -> Bucket | None:
         """The votes of a bucket as numbers, added up in polars; None where some item is not as all should be.
@@ -202,8 +204,10 @@ class Buckets:
             "too: --skip-bad leaves the later one out"
         )
 
-    def _predictions(self, rows: pl.DataFrame, place: IntArray) -> Predictions:
-        axes, members = self.axes(int(place[-1]) + 1), rows["member"].to_numpy().astype(np.intp)
+    def _predictions(self, rows: pl.DataFrame) -> Predictions:
+        """The answers in rows that are sorted by item."""
+        place, members = (part.to_numpy().astype(np.intp) for part in (rows["item"].rle_id(), rows["member"]))
+        axes = self.axes(int(place[-1]) + 1)
         if not self.contents.is_soft:
             return of_answers(place, members, rows["label"].to_numpy().astype(np.intp), axes, partial=False)
         numbers = rows.select([f"p{k}" for k in range(axes.classes.size)]).fill_null(float("nan")).to_numpy()
