@@ -251,7 +251,7 @@ class AbstractAggregator(ABC):
         self = cls(**parameters)
         values = nested(learned, cls._declared())
         if "posterior_" in values:
-            self._posterior = LazyPosterior.of(values.pop("posterior_"))
+            self._posterior = LazyPosterior(values.pop("posterior_"))
         self.__dict__.update(values)
         self._check_parameters(len(self.members_), len(self.classes_))
         self._check_learned()
@@ -346,7 +346,7 @@ class AbstractAggregator(ABC):
         patterns = None if known is not None else patterns_of(data)
         outcome = learn(data if patterns is None else patterns.predictions, known)
         posterior = outcome.posterior if patterns is None else patterns.posterior(outcome.posterior)
-        self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
+        self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior(posterior)
         self.items_, self.statistics_ = data.items, outcome.statistics
         self.history_, self.n_iter_ = list(outcome.history), len(outcome.history)
         self.converged_ = outcome.converged

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from scipy.special import log_softmax
 
 from consilience.answering.rule import AbstractRule, Evidence, Explained, GivenRows, RuleForm, side_by_side
-from consilience.data.predictions import Predictions, example_of
+from consilience.data.predictions import Predictions
 from consilience.maths.em import Scores
 from consilience.passes.kernels import chunk_statistics
 from consilience.passes.reader import ReadChunk, Reader
-from consilience.passes.responsibilities import dense, pool, posterior_rows
+from consilience.passes.responsibilities import dense
 from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
 
@@ -65,23 +65,22 @@ class LinearRule(AbstractRule):
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        answers, example = reader.predictions, example_of(reader.predictions)
-        scored = reader
+        answers, scored = reader.predictions, reader
         if self.log_floor is not None:
             scored = Reader(answers, log_floor=self.log_floor, chunk_size=self.chunk_size)
         if self.averages_logs:
             if answers.hard is not None and len(answers.hard.items):
                 raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
-            return lambda chunk: _softmax(pool(scored.chunks[chunk.place], self.member_weights, example))
+            return lambda chunk: _softmax(scored.chunks[chunk.place].pool(self.member_weights))
         if self.scores is None or self.weight == 0:
-            return lambda chunk: pool(chunk, self.member_weights, example)
+            return lambda chunk: chunk.pool(self.member_weights)
         layer = scored.layer(self.scores)
 
         def mixed(chunk: ReadChunk) -> Array:
-            pure = posterior_rows(scored.chunks[chunk.place], layer, example)
+            pure = scored.chunks[chunk.place].posterior(layer)
             if self.weight == 1:
                 return pure
-            return (1 - self.weight) * pool(chunk, self.member_weights, example) + self.weight * dense(pure)
+            return (1 - self.weight) * chunk.pool(self.member_weights) + self.weight * dense(pure)
 
         return mixed
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
+from consilience.cli.options import Fit
 from consilience.cli.outputs import check_outputs
+from consilience.data.tables.told import Told
 from consilience.files.lake import data_set_kind
 from consilience.files.writing import WRITERS
 from consilience.system.machine import show_progress
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from consilience.cli.options import Fit
-    from consilience.data.tables.told import Told
     from consilience.files.lake.fusing import LakeResult
 
 

@@ -30,17 +30,14 @@ def log_gamma(values: FloatArray) -> FloatArray:
 
 def _fast(function: Callable[..., FloatArray], pole: Callable[..., FloatArray], values: FloatArray) -> FloatArray:
     """function(x), which is function(1 + x) - pole(x)."""
-    if values.size < LEAST_NUMBERS:
-        return np.asarray(function(values))
     is_beyond = values > SMALL
-    if np.count_nonzero(is_beyond) > MOST_BEYOND * values.size:
+    if values.size < LEAST_NUMBERS or np.count_nonzero(is_beyond) > MOST_BEYOND * values.size:
         return np.asarray(function(values))
-    highest, *others, constant = _coefficients(function)
-    result = highest * values
+    highest, *others = _coefficients(function)
+    result = np.full_like(values, highest)
     for coefficient in others:
-        result += coefficient
         result *= values
-    result += constant
+        result += coefficient
     result -= pole(values)
     result[is_beyond] = function(values[is_beyond])
     return result
@@ -202,9 +199,8 @@ def _newton_step(concentration: FloatArray, mean_log_rows: FloatArray) -> FloatA
     gradient = mean_log_rows - mean_log(concentration)
     diagonal = -_trigamma(concentration)
     constant = _trigamma(concentration.sum(axis=-1, keepdims=True))
-    shared = (gradient / diagonal).sum(axis=-1, keepdims=True) / (
-        1 / constant + (1 / diagonal).sum(axis=-1, keepdims=True)
-    )
+    sum_of_ratios = (gradient / diagonal).sum(axis=-1, keepdims=True)
+    shared = sum_of_ratios / (1 / constant + (1 / diagonal).sum(axis=-1, keepdims=True))
     return np.asarray(-(gradient - shared) / diagonal)
 
 

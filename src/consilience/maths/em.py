@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
 
 import numpy as np
@@ -55,19 +55,14 @@ class Statistics(SumsOverItems):
 
     def averaged_into(self, new: Statistics, weight: float) -> Statistics:
         """`(1 - weight) * self + weight * new`. It is written into `new`, which must not be used afterwards."""
-        _average_in_place(self.class_counts, new.class_counts, weight)
-        _average_in_place(self.answer_counts, new.answer_counts, weight)
-        _average_in_place(self.sums, new.sums, weight)
+        for name in ("class_counts", "answer_counts", "sums"):
+            old, result = getattr(self, name), getattr(new, name)
+            result -= old  # in place, as one expression would need another array of this size
+            result *= weight
+            result += old
         n_items = self.n_items + weight * (new.n_items - self.n_items)
         log_evidence = self.log_evidence + weight * (new.log_evidence - self.log_evidence)
-        return Statistics(n_items, new.class_counts, new.answer_counts, new.sums, log_evidence)
-
-
-def _average_in_place(old: FloatArray, new: FloatArray, weight: float) -> None:
-    """Make `new` old + weight · (new - old), without a temporary array."""
-    new -= old
-    new *= weight
-    new += old
+        return replace(new, n_items=n_items, log_evidence=log_evidence)
 
 
 class Scores(NamedTuple):

@@ -40,7 +40,9 @@ def shapley_values(value: Value, n_players: int, nothing: float, everything: flo
     if n_players <= MOST_EXACT:
         return exact_values(value, n_players, nothing, everything)
     n_pairs = max(LEAST_ORDERS, min(MOST_ORDERS, MOST_COALITIONS // (2 * n_players)))
-    return sampled_values(value, _orders(n_players, n_pairs), nothing, everything)
+    rng = np.random.default_rng(0)  # the same orders at each call: an explanation must not change when asked again
+    orders = np.array([rng.permutation(n_players) for _ in range(n_pairs)])
+    return sampled_values(value, np.concatenate([orders, orders[:, ::-1]]), nothing, everything)
 
 
 def exact_values(value: Value, n_players: int, nothing: float, everything: float) -> FloatArray:
@@ -66,10 +68,3 @@ def sampled_values(value: Value, orders: npt.NDArray[np.intp], nothing: float, e
         added = np.diff(values, axis=1, prepend=nothing, append=everything)
         total += np.take_along_axis(added, ranks, axis=1).sum(axis=0)
     return total / len(orders)
-
-
-def _orders(n_players: int, n_pairs: int) -> npt.NDArray[np.intp]:
-    """Random orders and their reverses, the same at each call: an explanation must not change when asked again."""
-    rng = np.random.default_rng(0)
-    orders = np.array([rng.permutation(n_players) for _ in range(n_pairs)])
-    return np.concatenate([orders, orders[:, ::-1]])

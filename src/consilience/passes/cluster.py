@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import add, attrgetter
-from typing import Any, NamedTuple, TypeVar, cast, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -78,62 +78,52 @@ class ClusterPredictions(AbstractPredictions):
     frame with a row for each vote. The client is the current one of `dask.distributed`.
     """
 
-    are_votes, _repeats = False, False
-
     def __init__(self, blocks: Any) -> None:
         self.client = _client()
-        if hasattr(blocks, "columns"):
-            self._lay_out_votes(blocks)
-        else:
-            self._lay_out(blocks)
+        self.are_votes = hasattr(blocks, "columns")
+        with _told_plainly():
+            self.blocks, members, classes = (self._read_votes if self.are_votes else self._read_arrays)(blocks)
+            facts = results([self.client.submit(_facts, block) for block in self.blocks])
+            found = self.client.who_has(_finished(self.blocks))
+        n_items, n_bytes, has_repeats = zip(*facts, strict=True)
+        self.starts = np.cumsum([0, *n_items])
+        self._repeats = any(has_repeats)
+        self.axes = Axes(members, Axis("item", int(self.starts[-1])), classes)
+        # The worker that has each block, once it is made; None where it has just been lost.
+        self.owners = [min(found.get(block.key, ()), default=None) for block in self.blocks]
+        self.groups = _together(self.client, self.owners, np.array(n_bytes))
 
-    @_told_plainly()
-    def _lay_out_votes(self, frame: Any) -> None:
+    def _read_votes(self, frame: Any) -> tuple[list[Any], Axis, Axis]:
+        """The blocks of a frame, its members and its classes."""
         votes, columns = read_votes(frame)
         parts = self.client.compute(list(votes.to_delayed()))
         sizes = results([self.client.submit(len, part) for part in parts])
-        parts = [part for part, size in zip(parts, sizes, strict=True) if size]
-        self.are_votes, self.blocks = True, [self.client.submit(columns.block, part) for part in parts]
-        facts = results([self.client.submit(_facts, block) for block in self.blocks])
-        self.starts = np.cumsum([0, *(own.n_items for own in facts)])
-        self._repeats, n_bytes = any(own.has_repeats for own in facts), np.array([own.n_bytes for own in facts])
-        members, classes = columns.members.names, columns.labels.names
-        self.axes = Axes(
-            Axis("member", len(members), members),
-            Axis("item", int(self.starts[-1])),
-            Axis("class", len(classes), classes),
-        )
-        self.owners = _owners(self.client, self.blocks)
-        self.groups = _together(self.client, self.owners, n_bytes)
+        blocks = [self.client.submit(columns.block, part) for part, size in zip(parts, sizes, strict=True) if size]
+        return blocks, columns.members.axis, columns.labels.axis
 
-    @_told_plainly()
-    def _lay_out(self, blocks: Any) -> None:
-        arrays = self._arrays(blocks)
-        shapes = results([self.client.submit(lambda own: tuple(map(int, own.shape)), array) for array in arrays])
-        is_empty = [shape[1:2] == (0,) for shape in shapes]
-        if not all(is_empty):  # a filter may have emptied some blocks
-            arrays, shapes = (
-                [v for v, e in zip(values, is_empty, strict=True) if not e] for values in (arrays, shapes)
-            )
-        _check_shapes(shapes)
-        self.starts = np.cumsum([0, *(shape[1] for shape in shapes)])
-        n_members, _, n_classes = shapes[0]
-        self.axes = Axes(Axis("member", n_members), Axis("item", int(self.starts[-1])), Axis("class", n_classes))
-        self.blocks = [
-            self.client.submit(_validated, array, int(start)) for array, start in zip(arrays, self.starts, strict=False)
-        ]
-        self.owners = _owners(self.client, self.blocks)
-        self.groups = _together(self.client, self.owners, 8 * n_members * n_classes * np.diff(self.starts))
-
-    def _arrays(self, blocks: Any) -> list[Any]:
+    def _read_arrays(self, blocks: Any) -> tuple[list[Any], Axis, Axis]:
+        """The blocks of an array or of a list, its members and its classes."""
         if isinstance(blocks, list | tuple):
-            return [self.client.compute(block) if hasattr(block, "dask") else block for block in blocks]
-        if blocks.ndim != 3:
+            arrays = [self.client.compute(block) if hasattr(block, "dask") else block for block in blocks]
+        elif blocks.ndim == 3:
+            arrays = list(self.client.compute(blocks.rechunk({0: -1, 2: -1}).to_delayed().ravel().tolist()))
+        else:
             raise InvalidPredictions(f"probabilities must be (members, items, classes); got {blocks.ndim} dimensions")
-        whole = blocks.rechunk({0: -1, 2: -1})
-        return list(self.client.compute(whole.to_delayed().ravel().tolist()))
+        shapes = results([self.client.submit(lambda own: tuple(map(int, own.shape)), array) for array in arrays])
+        every = list(zip(arrays, shapes, strict=True))
+        filled = [(array, shape) for array, shape in every if shape[1:2] != (0,)] or every  # a filter may empty some
+        shapes = [shape for _, shape in filled]
+        for place, shape in enumerate(shapes):
+            if len(shape) != 3 or (shape[0], shape[2]) != (shapes[0][0], shapes[0][-1]):
+                raise InvalidPredictions(
+                    f"each block must be (members, items, classes) with the same members and classes; "
+                    f"block 0 has shape {shapes[0]}, block {place} {shape}"
+                )
+        n_members, _, n_classes = shapes[0]
+        starts = np.cumsum([0, *(shape[1] for shape in shapes)]).tolist()
+        made = [self.client.submit(_validated, array, start) for (array, _), start in zip(filled, starts, strict=False)]
+        return made, Axis("member", n_members), Axis("class", n_classes)
 
-    @_told_plainly()
     def _with(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
         """The same with other blocks, which some work makes of these."""
         made = copy(self)
@@ -148,6 +138,7 @@ class ClusterPredictions(AbstractPredictions):
         """The items' names, not as a list, which would grow with the number of items. Those of an array count them."""
         return RemoteNames(self) if self.are_votes else range(self.n_items)
 
+    @_told_plainly()
     def each(self, work: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
         """Do some work for each block, given its entries of these lists; where the block lies, if that lives."""
         return [
@@ -160,14 +151,15 @@ class ClusterPredictions(AbstractPredictions):
         bounds = zip(self.starts, self.starts[1:], strict=False)
         return [None if values is None else values[first:last] for first, last in bounds]
 
+    @_told_plainly()
     def added_up(self, find: Callable[..., Result], *lists: Sequence[Any]) -> Result:
-        """The sum of what a function finds in each block, given its entries of these lists."""
-        submit = self.client.submit
+        """The sum of what a function, or its future, finds in each block, given its entries of these lists."""
         sums = [
-            submit(_sum_over, find, *([own[place] for place in group] for own in lists), pure=False)
+            self.client.submit(_sum_over, find, *([own[place] for place in group] for own in lists), pure=False)
             for group in self.groups
         ]
-        return cast("Result", _persistently(lambda: tree_sum(self.client, sums)))
+        total: Result = _persistently(lambda: tree_sum(self.client, sums))
+        return total
 
     @property
     def is_soft(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -227,11 +219,8 @@ def _(predictions: ClusterPredictions, labels: Any) -> Any:
         )
     names = list(named)
     found: dict[int, int] = {}  # which name each position has
-    for own, start in zip(
-        results(predictions.each(_places, predictions.blocks, [names] * len(predictions.blocks))),
-        predictions.starts,
-        strict=False,
-    ):
+    places = predictions.each(_places, predictions.blocks, [names] * len(predictions.blocks))
+    for own, start in zip(results(places), predictions.starts, strict=False):
         found |= {int(start) + place: name for name, place in own}
     if missing := set(range(len(names))) - set(found.values()):
         raise InvalidPredictions(f"each item must have votes on the cluster; {short(names[min(missing)])} has none")
@@ -245,20 +234,18 @@ def _(predictions: ClusterPredictions, item: Any) -> int:
     return predictions.axes.items.position_of(item)
 
 
-@_told_plainly()
 def answered_by(predictions: Any, rule: Callable[[Predictions, Any], LazyPosterior], known: Any) -> LazyPosterior:
     """The posterior that a rule gives each block, left on the workers."""
-    sent = _kept(predictions.client, rule)
-    blocks = predictions.blocks
-    rows = predictions.each(_answered, [sent] * len(blocks), blocks, predictions.parts_of(known))
+    sent = [_kept(predictions.client, rule)] * len(predictions.blocks)
+    rows = predictions.each(_answered, sent, predictions.blocks, predictions.parts_of(known))
     return _remote_posterior(rows, predictions)
 
 
 @total_of.register(ClusterPredictions)
-@_told_plainly()
 def _(predictions: ClusterPredictions, find: Callable[[Predictions], Result]) -> Result:
     """What a function finds in each block, added up on the workers."""
-    return cast("Result", predictions.added_up(_kept(predictions.client, find), predictions.blocks))
+    total: Result = predictions.added_up(_kept(predictions.client, find), predictions.blocks)
+    return total
 
 
 @final
@@ -284,11 +271,6 @@ class RemoteNames(Sequence[Any]):
             yield from _persistently(partial(results, [names]))[0]
 
 
-def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
-    """Predictions on a cluster as they are, or made of a Dask array or of a list of blocks."""
-    return predictions if isinstance(predictions, ClusterPredictions) else ClusterPredictions(predictions)
-
-
 @final
 @dataclass(eq=False)
 class ClusterReader:
@@ -301,7 +283,6 @@ class ClusterReader:
     on_chunk: Callable[[], None] = lambda: None
     chunks: list[Any] = field(init=False)
 
-    @_told_plainly()
     def __post_init__(self) -> None:
         read = partial(_reader, self.log_floor, self.chunk_size)
         self.chunks = self.predictions.each(read, self.predictions.blocks, self.predictions.parts_of(self.known))
@@ -312,13 +293,11 @@ class ClusterReader:
         rows = self.predictions.client.compute(responsibilities.to_delayed().ravel().tolist())
         return self.predictions.added_up(Reader.statistics, self.chunks, rows)
 
-    @_told_plainly()
     def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         find = partial(Reader.average_statistics, member_weights=member_weights)
         return self.predictions.added_up(find, self.chunks, averages.chunks)
 
-    @_told_plainly()
     def agreement(self) -> Agreement:
         """How much members agree with each other on these items."""
         return self.predictions.added_up(Reader.agreement, self.chunks)
@@ -327,7 +306,6 @@ class ClusterReader:
         """Passes over these items."""
         return ClusterExpectation(self, remembers=remembers)
 
-    @_told_plainly()
     def scored_posterior(self, scores: Scores, _: Array) -> LazyPosterior:
         """The softmax of the scores."""
         sent = _kept(self.predictions.client, scores)
@@ -396,15 +374,9 @@ def tree_sum(client: Any, parts: list[Any]) -> Any:
     """The sum of statistics on the workers: a few are added there, then a few of these sums; one comes back."""
     while len(parts) > 1:
         some = [parts[place : place + SUMS_AT_ONCE] for place in range(0, len(parts), SUMS_AT_ONCE)]
-        parts = [client.submit(_sum, own, pure=False) if len(own) > 1 else own[0] for own in some]
+        parts = [client.submit(reduce, add, own, pure=False) if len(own) > 1 else own[0] for own in some]
     (total,) = results(parts)
     return total
-
-
-def _owners(client: Any, blocks: list[Any]) -> list[str | None]:
-    """The worker that has each block, once it is made; None where it has just been lost."""
-    found = client.who_has(_finished(blocks))
-    return [min(found.get(block.key, ()), default=None) for block in blocks]
 
 
 def _together(client: Any, owners: list[str | None], n_bytes: IntArray) -> list[list[int]]:
@@ -414,11 +386,8 @@ def _together(client: Any, owners: list[str | None], n_bytes: IntArray) -> list[
         places = [place for place, owner in enumerate(owners) if owner == worker]
         of_thread = -(-int(n_bytes[places].sum()) // n_threads.get(worker, 1))
         most = min(max(BYTES_AT_ONCE, -(-of_thread // MOST_TASKS)), of_thread)
-        held = np.cumsum(n_bytes[places])
-        groups += [
-            [place for place, number in zip(places, (held - 1) // most, strict=True) if number == own]
-            for own in np.unique((held - 1) // most)
-        ]
+        number = (np.cumsum(n_bytes[places]) - 1) // most
+        groups += [own.tolist() for own in np.split(places, np.flatnonzero(np.diff(number)) + 1)]
     return groups
 
 
@@ -436,24 +405,15 @@ def _answered(rule: Callable[[Predictions, Any], LazyPosterior], block: Predicti
     return rule(block, known).to_array()
 
 
-class _Facts(NamedTuple):
-    n_items: int
-    n_bytes: int
-    has_repeats: bool
-
-
-def _facts(block: Predictions) -> _Facts:
-    return _Facts(block.n_items, block.__sizeof__(), block.has_repeats())
+def _facts(block: Predictions) -> tuple[int, int, bool]:
+    """How many items and bytes it has, and whether some member answers an item twice."""
+    return block.n_items, block.__sizeof__(), block.has_repeats()
 
 
 def _places(block: Predictions, names: list[Any]) -> list[tuple[int, int]]:
     """Which of these names are items of the block, and where."""
     found = ((number, block.axes.items.find(name)) for number, name in enumerate(names))
     return [(number, place) for number, place in found if place is not None]
-
-
-def _sum(parts: list[Any]) -> Any:
-    return reduce(add, parts)
 
 
 def _sum_over(find: Callable[..., Any], *lists: list[Any]) -> Any:
@@ -478,7 +438,7 @@ def _expectations(readers: list[Reader], remembers: bool) -> _Pass:
 
 def _advance(before: _Pass, scores: Scores, averaging: float) -> _Pass:
     states = [state.copy() for state in before.states]  # a task may run twice, so it must not change what it is given
-    return _Pass(states, _sum([state(scores, averaging=averaging) for state in states]))
+    return _Pass(states, reduce(add, [state(scores, averaging=averaging) for state in states]))
 
 
 def _averaged_rows(averages: Reader, done: _Pass, place: int) -> Array:
@@ -499,6 +459,7 @@ def _client() -> Any:
         ) from None
 
 
+@_told_plainly()
 def _kept(client: Any, value: Any) -> Any:
     """A value for all workers as the result of a task, which Dask repeats where the worker that has it dies."""
     with warnings.catch_warnings():
@@ -565,36 +526,19 @@ def _finished(futures: list[Any]) -> list[Any]:
     return futures
 
 
-def _as_dask(futures: list[Any], predictions: ClusterPredictions) -> Any:
+def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> LazyPosterior:
+    """The rows of all blocks as a Dask array."""
     import dask.array as da  # noqa: PLC0415 - Dask is an extra
     from dask import delayed  # noqa: PLC0415
 
-    (meta,) = _persistently(
-        lambda: results([futures[0].client.submit(lambda rows: to_numpy(rows[:0]).dtype, futures[0])])
-    )
-    sizes = np.diff(predictions.starts).tolist()
-    return da.concatenate(
-        [
-            da.from_delayed(delayed(future), (size, predictions.n_classes), dtype=meta)
-            for future, size in zip(futures, sizes, strict=True)
-        ]
-    )
-
-
-def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> LazyPosterior:
-    rows = _as_dask(futures, predictions)
+    kind = futures[0].client.submit(lambda rows: to_numpy(rows[:0]).dtype, futures[0])
+    (dtype,) = _persistently(lambda: results([kind]))
+    shapes = [(size, predictions.n_classes) for size in np.diff(predictions.starts).tolist()]
+    blocks = [da.from_delayed(delayed(own), shape, dtype) for own, shape in zip(futures, shapes, strict=True)]
+    rows = da.concatenate(blocks)
 
     def chunks() -> Iterator[tuple[int, int, Array]]:
         for future, first, last in zip(futures, predictions.starts, predictions.starts[1:], strict=False):
             yield int(first), int(last), _persistently(partial(results, [future]))[0]
 
-    return LazyPosterior(lambda: rows, chunks, is_large=False, is_remote=True)
-
-
-def _check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
-    for place, shape in enumerate(shapes):
-        if len(shape) != 3 or (shape[0], shape[2]) != (shapes[0][0], shapes[0][-1]):
-            raise InvalidPredictions(
-                f"each block must be (members, items, classes) with the same members and classes; "
-                f"block 0 has shape {shapes[0]}, block {place} {shape}"
-            )
+    return LazyPosterior(rows, chunks=chunks)

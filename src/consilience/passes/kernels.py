@@ -10,6 +10,7 @@ products with `values` need no transposed copies.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast, final
@@ -45,6 +46,25 @@ Responsibilities: TypeAlias = Any
 """(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""
 
 
+class Tables(NamedTuple):
+    """The scores of some members who give probabilities, in the items' library and precision."""
+
+    weights: Array  # (true, members × predicted)
+    bias: Array  # (true, members)
+    total: Array  # (true, 1): of an item that all of them have answered
+
+    @classmethod
+    def of(cls, scores: Scores, members: IntArray, example: Array) -> Tables:
+        """The scores of these members."""
+        n_classes = len(scores.log_prior)
+        stacked = np.empty((n_classes, len(members), n_classes), dtype=to_numpy(example).dtype)
+        for place, position in enumerate(members):
+            stacked[:, place] = scores.weights[position]  # one by one: a copy of all in double precision is large
+        bias = scores.bias[members]
+        weights = like(stacked.reshape(n_classes, -1), example)
+        return cls(weights, like(bias.T, example), like(bias.sum(axis=0)[:, None], example))
+
+
 @final
 class Layer:
     """Scores laid out for one pass over the items: each table is made once, in the items' library and precision."""
@@ -52,22 +72,14 @@ class Layer:
     def __init__(
         self, scores: Scores, example: Array, dense: IntArray, hard: IntArray, *, few_labels: bool = False
     ) -> None:
-        self.scores = scores
-        self._example, self._dense, self._hard = example, dense, hard
+        self.scores, self._hard = scores, hard
         self.log_prior = like(scores.log_prior[:, None], example)
         # Made here and not when first needed, because threads share a layer.
-        n_classes = len(scores.log_prior)
-        if len(dense):
-            stacked = np.empty((n_classes, len(dense), n_classes), dtype=to_numpy(example).dtype)
-            for place, position in enumerate(dense):
-                stacked[:, place] = scores.weights[position]  # one by one: a copy of all in double precision is large
-            self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
-            self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
-            self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
+        self.dense = Tables.of(scores, dense, example)
         self.hard_table = None
         if len(hard) and not few_labels:
             table = scores.weights[hard] + scores.bias[hard][:, :, None]  # one answer has one label: Σ_j x_j = 1
-            self.hard_table = table.transpose(0, 2, 1).reshape(-1, n_classes)  # (members × predicted, true)
+            self.hard_table = table.transpose(0, 2, 1).reshape(-1, table.shape[1])  # (members × predicted, true)
 
     def of_labels(self, labels: sparse.csr_array) -> FloatArray:
         """The scores (items, classes) of labels (items, members × predicted)."""
@@ -91,34 +103,50 @@ class Sums(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class DenseFeatures:
-    """Members who may answer every item: their rows side by side, zero where missing."""
+class RowFeatures:
+    """Rows of probabilities: those of all members who may answer every item, side by side, or of one who answered some.
+
+    The rows of the latter are answers, perhaps two to an item, in NumPy, and `incidence` says to which item each is.
+    """
 
     positions: IntArray
-    values: Array  # (items, members × classes)
-    is_answer: Array | None  # (members, items) of ones and zeros; None where nothing is missing
+    values: Array  # (rows, members × classes), zero where missing
+    is_answer: Array | None  # (members, rows) of ones and zeros; None where nothing is missing
+    incidence: sparse.csr_array | None = None  # (items, rows); None where each item has a row
+
+    def flags(self) -> Array:
+        """Which rows are answers (members, rows), also where nothing is missing."""
+        n_rows = self.values.shape[0]
+        return like(np.ones((len(self.positions), n_rows)), self.values) if self.is_answer is None else self.is_answer
 
     def score(self, layer: Layer) -> Array:
         """The members' part of the scores (classes, items)."""
-        scores = layer.dense_weights @ namespace(self.values).matrix_transpose(self.values)
-        scores += layer.dense_total if self.is_answer is None else layer.dense_bias @ self.is_answer
+        if self.incidence is not None:
+            own = Tables.of(layer.scores, self.positions, self.values)
+            rows = self.values @ own.weights.T  # rows are contiguous, as a sparse product wants them
+            rows += self.flags().T * own.bias.T
+            return (self.incidence @ rows).T
+        scores = layer.dense.weights @ namespace(self.values).matrix_transpose(self.values)
+        scores += layer.dense.total if self.is_answer is None else layer.dense.bias @ self.is_answer
         return scores
 
     def accumulate(self, responsibilities: Responsibilities, class_counts: FloatArray) -> Sums:
         """Their sums; a sparse product where responsibilities are sparse."""
-        n_members = len(self.positions)
+        if self.incidence is not None:
+            rows = responsibilities.toarray() if is_sparse(responsibilities) else to_numpy(responsibilities)
+            by_answer = (self.incidence.T @ rows.T).T * self.is_answer  # (true, answers)
+            counts = by_answer.sum(axis=1, dtype=np.float64)  # in single precision, a million are off by a thousandth
+            return Sums(self.positions, by_answer @ self.values, counts[None, :])
         if not is_sparse(responsibilities):
             responsibilities = like_array(responsibilities, self.values)
         table = to_numpy(responsibilities @ self.values)
         if self.is_answer is None:
-            return Sums(self.positions, table, np.broadcast_to(class_counts, (n_members, len(class_counts))))
-        xp = namespace(self.is_answer)
-        counts = responsibilities @ xp.matrix_transpose(self.is_answer)
+            return Sums(self.positions, table, np.broadcast_to(class_counts, (len(self.positions), len(class_counts))))
+        counts = responsibilities @ namespace(self.is_answer).matrix_transpose(self.is_answer)
         return Sums(self.positions, table, to_numpy(counts).T)
 
     def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
         """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
-        xp = namespace(self.values)
         n_members = len(self.positions)
         n_classes = self.values.shape[1] // n_members
         weights = [float(member_weights[position]) for position in self.positions]
@@ -126,38 +154,9 @@ class DenseFeatures:
         for place in range(1, n_members):
             total += weights[place] * self.values[:, place * n_classes : (place + 1) * n_classes]
         if self.is_answer is None:
-            return total, xp.full_like(self.values[:, :1], sum(weights))
-        behind = like(np.array([weights]), self.values) @ self.is_answer
-        return total, xp.matrix_transpose(behind)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class AnsweredFeatures:
-    """A member who gave probabilities for some items, perhaps twice: one row per answer."""
-
-    position: int
-    values: Array  # (answers, classes), NumPy
-    is_answer: Array  # (answers, 1) of ones and zeros
-    incidence: sparse.csr_array  # (items, answers)
-
-    def score(self, layer: Layer) -> Array:
-        """The member's part of the scores (classes, items)."""
-        weights, bias = layer.scores.weights[self.position], layer.scores.bias[self.position]
-        rows = self.values @ weights.T.astype(self.values.dtype) + self.is_answer * bias.astype(self.values.dtype)
-        return (self.incidence @ rows).T
-
-    def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
-        """The member's sums."""
-        dense = responsibilities.toarray() if is_sparse(responsibilities) else to_numpy(responsibilities)
-        by_answer = (self.incidence.T @ dense.T) * self.is_answer  # (answers, true)
-        counts = by_answer.sum(axis=0, dtype=np.float64)  # in single precision, a million items are off by a thousandth
-        return Sums(np.array([self.position]), by_answer.T @ self.values, counts[None, :])
-
-    def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
-        """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
-        weight = float(member_weights[self.position])
-        return weight * (self.incidence @ self.values), weight * (self.incidence @ self.is_answer)
+            return total, namespace(total).full_like(self.values[:, :1], sum(weights))
+        behind = (like(np.array([weights]), self.values) @ self.is_answer).T
+        return (total, behind) if self.incidence is None else (self.incidence @ total, self.incidence @ behind)
 
 
 @final
@@ -223,7 +222,7 @@ class LabelFeatures:
         )
 
 
-Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
+Features: TypeAlias = RowFeatures | LabelFeatures
 
 
 def times(matrix: sparse.csr_array, table: npt.NDArray[np.floating]) -> npt.NDArray[Any]:
@@ -239,34 +238,37 @@ def read_features(
     """The features of a chunk: probabilities as they are, or the logarithms of max(probability, log_floor)."""
     n_items = chunk.stop - chunk.start
     features: list[Features] = []
-    dense = [member for member in chunk.soft if member.items is None]
-    if dense:
-        features.append(_dense_features(dense, example, log_floor))
+    if dense := [member for member in chunk.soft if member.items is None]:
+        positions = np.array([member.position for member in dense])
+        features.append(RowFeatures(positions, *_side_by_side(dense, example, log_floor)))
     features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
     if chunk.hard is not None and (len(chunk.hard.items) or not features):  # of undecided members nothing is left
         features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
     return tuple(features)
 
 
-def _dense_features(members: list[SoftMember], example: Array, log_floor: float | None) -> DenseFeatures:
-    positions = np.array([member.position for member in members])
+def _side_by_side(members: list[SoftMember], example: Array, log_floor: float | None) -> tuple[Array, Array | None]:
+    """The rows of members in working precision (rows, members × classes), zero where missing, and which are there."""
     if is_numpy(example) and all(is_numpy(member.rows) for member in members):
-        return DenseFeatures(positions, *_read_into_one(members, example.dtype, log_floor))
-    parts = [_read_rows(member, log_floor) for member in members]
-    xp = namespace(example)
-    values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1)
-    if all(member.is_complete for member in members):
-        return DenseFeatures(positions, values, None)
-    ones = xp.ones_like(values[:, :1])
-    flags = [ones if is_answer is None else like_array(is_answer, example) for _, is_answer in parts]
-    return DenseFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
+        return _numpy_side_by_side(members, example.dtype, log_floor)
+    xp, is_complete = namespace(example), all(member.is_complete for member in members)
+    values, is_answer = xp.concat([like_array(member.rows, example) for member in members], axis=1), None
+    if not is_complete:
+        is_missing = xp.isnan(values)
+        is_answer = xp.astype(~is_missing[:, :: values.shape[1] // len(members)], values.dtype)
+        # The logarithm of 1 is 0.
+        values = xp.where(is_missing, like(np.full((1, 1), 0 if log_floor is None else 1), example), values)
+    if log_floor is not None:
+        values = xp.clip(values, log_floor, None)  # in two steps, so that two arrays of this size are there, not three
+        values = xp.log(values)
+    return values, None if is_answer is None else xp.matrix_transpose(is_answer)
 
 
-def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
-    """The result of `_read_rows` for all members, side by side, with few temporary arrays to save time."""
-    n_items, n_classes = members[0].rows.shape
-    values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
-    is_answer = np.ones((len(members), n_items), dtype=dtype)
+def _numpy_side_by_side(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
+    """The same with few temporary arrays, to save time."""
+    n_rows, n_classes = members[0].rows.shape
+    values = np.empty((n_rows, len(members) * n_classes), dtype=dtype)
+    is_answer = np.ones((len(members), n_rows), dtype=dtype)
     for place, member in enumerate(members):
         part = values[:, place * n_classes : (place + 1) * n_classes]
         # In the working precision: the floor is 0 in half precision.
@@ -280,29 +282,15 @@ def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | Non
     return values, None if all(member.is_complete for member in members) else is_answer
 
 
-def _read_rows(member: SoftMember, log_floor: float | None) -> tuple[Array, Array | None]:
-    """A member's rows in working precision, zero where missing, and which ones are there (rows, 1)."""
-    xp = namespace(member.rows)
-    rows = xp.astype(member.rows, working_dtype(member.rows), copy=False)
-    is_answer = None
-    if not member.is_complete:
-        is_missing = xp.isnan(rows)
-        is_answer = xp.astype(~is_missing[:, :1], rows.dtype)
-        # 1 is harmless under the logarithm; the product with is_answer makes it zero in both readings.
-        rows = xp.where(is_missing, xp.ones_like(rows), rows)
-    if log_floor is not None:
-        rows = xp.log(xp.clip(rows, log_floor, None))
-    return (rows if is_answer is None else rows * is_answer), is_answer
-
-
-def _answered_features(member: SoftMember, n_items: int, log_floor: float | None) -> AnsweredFeatures:
-    rows, is_answer = (None if part is None else to_numpy(part) for part in _read_rows(member, log_floor))
-    assert rows is not None  # noqa: S101 - for the type checker
-    assert member.items is not None  # noqa: S101 - likewise
-    n_answers = len(member.items)
-    flags = np.ones((n_answers, 1), dtype=rows.dtype) if is_answer is None else is_answer
-    entries = (np.ones(n_answers, dtype=rows.dtype), (member.items, np.arange(n_answers)))
-    return AnsweredFeatures(member.position, rows, flags, sparse.csr_array(entries, shape=(n_items, n_answers)))
+def _answered_features(member: SoftMember, n_items: int, log_floor: float | None) -> RowFeatures:
+    values, is_answer = to_numpy(member.rows), None
+    dtype = working_dtype(values)
+    if log_floor is not None or not member.is_complete or values.dtype != dtype:  # else there is no copy
+        values, is_answer = _numpy_side_by_side([replace(member, rows=values)], dtype, log_floor)
+    ones = np.ones(len(values), dtype=values.dtype)
+    incidence = sparse.csr_array((ones, (member.items, np.arange(len(values)))), shape=(n_items, len(values)))
+    flags = ones[None, :] if is_answer is None else is_answer
+    return RowFeatures(np.array([member.position]), values, flags, incidence)
 
 
 def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: IntArray) -> LabelFeatures:
@@ -314,22 +302,14 @@ def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: 
     return LabelFeatures(positions, n_classes, sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=shape))
 
 
-def weighed(features: tuple[Features, ...], counts: FloatArray | None) -> tuple[Features, ...]:
+def weighed(part: Features, counts: FloatArray | None) -> Features:
     """The features, each item's multiplied by how often it counts, for sums that are linear in them."""
-    return features if counts is None else tuple(_weighed(part, counts) for part in features)
-
-
-def _weighed(part: Features, counts: FloatArray) -> Features:
+    if counts is None:
+        return part
     if isinstance(part, LabelFeatures):
-        entries = (part.matrix.data * np.repeat(counts, np.diff(part.matrix.indptr)), part.matrix.indices)
-        matrix = sparse.csr_array((*entries, part.matrix.indptr), shape=part.matrix.shape)
-        return replace(part, matrix=matrix)
-    if isinstance(part, AnsweredFeatures):
-        by_answer = (part.incidence.T @ counts)[:, None]
-        return replace(part, values=by_answer * part.values, is_answer=by_answer * part.is_answer)
-    by_item = like(counts, part.values)
-    flags = like(np.ones((len(part.positions), 1)), part.values) if part.is_answer is None else part.is_answer
-    return replace(part, values=part.values * by_item[:, None], is_answer=flags * by_item[None, :])
+        return replace(part, matrix=sparse.csr_array(sparse.diags_array(counts) @ part.matrix))
+    by_row = like(counts if part.incidence is None else part.incidence.T @ counts, part.values)
+    return replace(part, values=part.values * by_row[:, None], is_answer=part.flags() * by_row[None, :])
 
 
 def votes_of(chunk: Chunk, n_members: int, n_classes: int) -> LabelFeatures:
@@ -350,44 +330,36 @@ class ChunkStatistics(NamedTuple):
     log_evidence: float
 
 
-@final
-class Accumulator:
-    """Adds up the statistics of chunks in double precision, in place."""
-
-    def __init__(self, n_members: int, n_classes: int) -> None:
-        self.n_items, self.log_evidence = 0.0, 0.0
-        self.class_counts = np.zeros(n_classes)
-        self.answer_counts = np.zeros((n_members, n_classes))
-        self.sums = np.zeros((n_members, n_classes, n_classes))
-
-    def add(self, part: ChunkStatistics) -> None:
-        """Add one chunk."""
-        self.n_items += part.n_items
-        self.log_evidence += part.log_evidence
-        self.class_counts += part.class_counts
+def added_up(parts: Iterable[ChunkStatistics], n_members: int, n_classes: int) -> Statistics:
+    """The statistics of all chunks, added up in double precision, in place."""
+    n_items = log_evidence = 0.0
+    class_counts, answer_counts = np.zeros(n_classes), np.zeros((n_members, n_classes))
+    total = np.zeros((n_members, n_classes, n_classes))
+    for part in parts:
+        n_items += part.n_items
+        log_evidence += part.log_evidence
+        class_counts += part.class_counts
         for sums in part.sums:
-            self.answer_counts[sums.positions] += sums.answer_counts
-            if is_sparse(sums.table):
-                self._add_sparse(sums)
-                continue
-            n_classes = len(self.class_counts)
-            table = sums.table.reshape(n_classes, len(sums.positions), n_classes)
-            if len(sums.positions) > n_classes:
-                self.sums[sums.positions] += table.transpose(1, 0, 2)  # positions may be in any order
-                continue
-            for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
-                self.sums[position] += table[:, place]
+            answer_counts[sums.positions] += sums.answer_counts
+            _add_table(total, sums)
+    return Statistics(n_items, class_counts, answer_counts, total, log_evidence)
 
-    def _add_sparse(self, sums: Sums) -> None:
-        n_classes = len(self.class_counts)
+
+def _add_table(total: FloatArray, sums: Sums) -> None:
+    """Add the sums of some members to those of all (members, true, predicted)."""
+    n_members, n_classes = len(sums.positions), total.shape[1]
+    if is_sparse(sums.table):
         true = np.repeat(np.arange(n_classes), np.diff(sums.table.indptr))
         member, predicted = np.divmod(sums.table.indices, n_classes)
         # A sparse product has each cell once, so adding by index is safe.
-        self.sums[sums.positions[member], true, predicted] += sums.table.data
-
-    def statistics(self) -> Statistics:
-        """The total."""
-        return Statistics(self.n_items, self.class_counts, self.answer_counts, self.sums, self.log_evidence)
+        total[sums.positions[member], true, predicted] += sums.table.data
+        return
+    table = sums.table.reshape(n_classes, n_members, n_classes)
+    if n_members > n_classes:
+        total[sums.positions] += table.transpose(1, 0, 2)  # positions may be in any order
+        return
+    for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
+        total[position] += table[:, place]
 
 
 def chunk_statistics(
@@ -398,22 +370,16 @@ def chunk_statistics(
     `counts` (items,) says how often each item counts; None, once.
     """
     n_items = responsibilities.shape[1] if counts is None else float(counts.sum())
-    if counts is not None:
-        responsibilities = _weighted(responsibilities, counts)
+    if counts is not None and is_sparse(responsibilities):
+        responsibilities = sparse.csr_array(responsibilities @ sparse.diags_array(counts))
+    elif counts is not None:
+        responsibilities = responsibilities * like(counts, responsibilities)[None, :]
     if is_sparse(responsibilities):
         class_counts = np.asarray(responsibilities.sum(axis=1, dtype=np.float64))
     else:
         class_counts = _sums_over_items(responsibilities)
     sums = [part.accumulate(responsibilities, class_counts) for part in features]
     return ChunkStatistics(n_items, class_counts, sums, 0.0)
-
-
-def _weighted(responsibilities: Responsibilities, counts: FloatArray) -> Responsibilities:
-    """The responsibilities, each item's multiplied by its count."""
-    if not is_sparse(responsibilities):
-        return responsibilities * like(counts, responsibilities)[None, :]
-    table = responsibilities.tocsr()
-    return sparse.csr_array((table.data * counts[table.indices], table.indices, table.indptr), shape=table.shape)
 
 
 def _sums_over_items(responsibilities: Array) -> FloatArray:
@@ -430,10 +396,10 @@ def log_evidence(
     statistics: ChunkStatistics, responsibilities: sparse.csr_array, layer: Layer, counts: FloatArray | None = None
 ) -> float:
     """Σ_i log Σ_k p(x_i, k) = Σ_ik t_ik (log p(x_i, k) - log t_ik), whose first part is linear in the statistics."""
-    constant = to_numpy(layer.dense_total + layer.log_prior)[:, 0]
+    constant = to_numpy(layer.dense.total + layer.log_prior)[:, 0]
     (sums,) = statistics.sums
     surprise = xlogy(responsibilities.data, responsibilities.data)
     if counts is not None:
         surprise = surprise * counts[responsibilities.indices]
     entropy = -float(np.sum(surprise, dtype=np.float64))
-    return entropy + float(np.vdot(sums.table, layer.dense_weights)) + float(statistics.class_counts @ constant)
+    return entropy + float(np.vdot(sums.table, layer.dense.weights)) + float(statistics.class_counts @ constant)

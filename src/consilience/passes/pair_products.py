@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from consilience.maths.em import SumsOverItems
-from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures, weighed
+from consilience.passes.kernels import Features, LabelFeatures, RowFeatures, weighed
 from consilience.system.arrays import Array, FloatArray, IntArray, double_sum, is_sparse, namespace, to_numpy
 
 MOST_MEMBERS = 512
@@ -100,15 +100,6 @@ class Agreement(SumsOverItems):
         return (means - chance) / np.maximum(1 - chance, 1e-6)
 
 
-class Tally(NamedTuple):
-    """What is counted of some members, each by itself."""
-
-    positions: IntArray
-    confidences: FloatArray  # (members,)
-    answers: FloatArray  # (members,)
-    totals: FloatArray  # (members, classes)
-
-
 class Laid(NamedTuple):
     """The answers of some members, one row each: the product of two rows sums over all items."""
 
@@ -121,12 +112,11 @@ def chunk_agreement(
     features: tuple[Features, ...], n_members: int, n_items: int, n_classes: int, counts: FloatArray | None = None
 ) -> Agreement:
     """The agreement of the members on the items of a chunk, which count so often each."""
-    total, weighed_features = Agreement.zero(n_members, n_classes), weighed(features, counts)
+    total = Agreement.zero(n_members, n_classes)
+    weighed_features = tuple(weighed(part, counts) for part in features)
     for part in weighed_features:
-        tally = _tally(part, n_items)
-        total.confidences[tally.positions] = tally.confidences
-        total.answers[tally.positions] = tally.answers
-        total.totals[tally.positions] = tally.totals
+        where = part.positions
+        total.confidences[where], total.answers[where], total.totals[where] = _tally(part)
     if total.has_pairs:
         parts = _laid_out(features, n_items)
         _compare(total, parts if counts is None else _laid_out(weighed_features, n_items), parts)
@@ -143,51 +133,40 @@ def _compare(total: Agreement, ones: list[Laid], others: list[Laid]) -> None:
             total.products[mirrored], total.counts[mirrored] = products.T, counts.T
 
 
-def _tally(features: Features, n_items: int) -> Tally:
-    """What is counted of the members of one kind of features; missing rows are zero."""
+def _tally(features: Features) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The confidences, answers and totals of the members of some features; missing rows are zero."""
     if isinstance(features, LabelFeatures):
         totals = np.asarray(features.matrix.sum(axis=0), dtype=np.float64).reshape(-1, features.n_classes)
-        n_answers = totals.sum(axis=1)
-        return Tally(features.positions, n_answers, n_answers, totals)
-    if isinstance(features, AnsweredFeatures):
-        confidence = features.values.max(axis=1).sum(dtype=np.float64)
-        n_answers, totals = features.is_answer.sum(dtype=np.float64), features.values.sum(axis=0, dtype=np.float64)
-        return Tally(np.array([features.position]), confidence, n_answers, totals)
-    rows = _rows(features, n_items)
-    xp = namespace(rows)
-    is_answer = np.ones(rows.shape[:2]) if features.is_answer is None else to_numpy(features.is_answer)
-    return Tally(
-        features.positions,
-        to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64),
-        is_answer.sum(axis=1),
-        double_sum(rows, axis=1),
-    )
+        return totals.sum(axis=1), totals.sum(axis=1), totals
+    rows = _rows(features)
+    confidences = double_sum(namespace(rows).max(rows, axis=2), axis=1)
+    return confidences, double_sum(features.flags(), axis=1), double_sum(rows, axis=1)
 
 
 def _laid_out(features: tuple[Features, ...], n_items: int) -> list[Laid]:
     """The answers of each kind of features; all members who answered some items are put together."""
-    some = [part for part in features if isinstance(part, AnsweredFeatures)]
+    rows = [part for part in features if isinstance(part, RowFeatures)]
+    some = [part for part in rows if part.incidence is not None]
     parts = [_of_some(some)] if some else []
-    parts += [_of_dense(part, n_items) for part in features if isinstance(part, DenseFeatures)]
+    parts += [_of_all(part) for part in rows if part.incidence is None]
     return parts + [_of_labels(part, n_items) for part in features if isinstance(part, LabelFeatures)]
 
 
-def _of_dense(features: DenseFeatures, n_items: int) -> Laid:
-    rows = _rows(features, n_items)
-    n_answers = np.ones(rows.shape[:2]) if features.is_answer is None else features.is_answer
-    return Laid(features.positions, namespace(rows).reshape(rows, (rows.shape[0], -1)), n_answers)
+def _of_all(features: RowFeatures) -> Laid:
+    rows = _rows(features)
+    return Laid(features.positions, namespace(rows).reshape(rows, (rows.shape[0], -1)), features.flags())
 
 
-def _rows(features: DenseFeatures, n_items: int) -> Array:
-    """(members, items, classes)."""
-    xp = namespace(features.values)
-    return xp.permute_dims(xp.reshape(features.values, (n_items, len(features.positions), -1)), (1, 0, 2))
+def _rows(features: RowFeatures) -> Array:
+    """(members, rows, classes)."""
+    values, xp = features.values, namespace(features.values)
+    return xp.permute_dims(xp.reshape(values, (values.shape[0], len(features.positions), -1)), (1, 0, 2))
 
 
-def _of_some(features: list[AnsweredFeatures]) -> Laid:
+def _of_some(features: list[RowFeatures]) -> Laid:
     answers = np.stack([(part.incidence @ part.values).ravel() for part in features])
-    n_answers = np.stack([(part.incidence @ part.is_answer).ravel() for part in features])
-    return Laid(np.array([part.position for part in features]), answers, n_answers)
+    n_answers = np.concatenate([(part.incidence @ part.flags().T).T for part in features])
+    return Laid(np.concatenate([part.positions for part in features]), answers, n_answers)
 
 
 def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
@@ -204,19 +183,17 @@ def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
 
 def _products(first: Any, second: Any) -> FloatArray:
     """`first` @ `second`.T as NumPy's, computed in their own library where they share one."""
-    if is_sparse(first) and is_sparse(second) and _is_dense_faster(first, second):
-        return _dense_products(first, second)
+    if is_sparse(first) and is_sparse(second):
+        # How many products most of which are zero a dense product makes, and how many a sparse one has to make.
+        n_dense = first.shape[0] * second.shape[0] * first.shape[1]
+        n_sparse = np.diff(first.indptr).astype(np.float64) @ np.diff(second.indptr)
+        if n_dense < DENSE_FASTER * n_sparse:
+            return _dense_products(first, second)
     if is_sparse(first) or is_sparse(second) or type(first) is not type(second):
         first, second = (part if is_sparse(part) else to_numpy(part) for part in (first, second))
         product: Array = first @ second.T
         return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
     return to_numpy(first @ namespace(second).matrix_transpose(second)).astype(np.float64)
-
-
-def _is_dense_faster(first: sparse.csc_array, second: sparse.csc_array) -> bool:
-    """Whether most of what a sparse product leaves out is less work than what it has to do for the rest."""
-    n_pairs = np.diff(first.indptr).astype(np.float64) @ np.diff(second.indptr)
-    return bool(first.shape[0] * second.shape[0] * first.shape[1] < DENSE_FASTER * n_pairs)
 
 
 def _dense_products(first: sparse.csc_array, second: sparse.csc_array) -> FloatArray:

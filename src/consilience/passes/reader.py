@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import add
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, final
 
 import numpy as np
 
-from consilience.data.answers import HardAnswers
 from consilience.data.axes import Axis
 from consilience.data.predictions import (
     AbstractPredictions,
@@ -30,11 +30,12 @@ from consilience.data.predictions import (
 )
 from consilience.maths.em import Scores, Statistics
 from consilience.passes.kernels import (
-    Accumulator,
     ChunkStatistics,
     Features,
+    LabelFeatures,
     Layer,
     Responsibilities,
+    added_up,
     chunk_statistics,
     log_evidence,
     read_features,
@@ -42,17 +43,15 @@ from consilience.passes.kernels import (
 from consilience.passes.pair_products import Agreement, chunk_agreement
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
-    Expected,
     LazyPosterior,
     as_rows,
     blended,
     clamp,
     dense,
+    dense_softmax,
     expected_from,
     log_joint,
-    pool,
-    posterior_rows,
-    sparse_pool,
+    sparse_where_it_pays,
 )
 from consilience.passes.screening import Screen
 from consilience.system.arrays import (
@@ -94,9 +93,9 @@ def read_anywhere(predictions: Any) -> AbstractPredictions:
     """Predictions as they are, or made from anything that `Predictions` takes, or from what lies on a cluster."""
     if not lies_on_cluster(predictions):
         return as_predictions(predictions)
-    from consilience.passes.cluster import as_cluster_predictions  # noqa: PLC0415 - Dask is an extra
+    from consilience.passes.cluster import ClusterPredictions  # noqa: PLC0415 - Dask is an extra
 
-    return as_cluster_predictions(predictions)
+    return predictions if isinstance(predictions, ClusterPredictions) else ClusterPredictions(predictions)
 
 
 AnyReader: TypeAlias = "Reader | ClusterReader"
@@ -128,7 +127,7 @@ class ReadChunk:
     known: IntArray | None  # (items,): known classes, -1 where unknown
     counts: FloatArray | None  # (items,): how often each counts; None, once
     keeps_features: bool
-    _features: tuple[Features, ...] | None = None
+    kept_features: tuple[Features, ...] | None = None
 
     @property
     def n_items(self) -> int:
@@ -140,21 +139,70 @@ class ReadChunk:
         """Where its items stand among all."""
         return slice(self.chunk.start, self.chunk.stop)
 
-    @property
-    def has_features(self) -> bool:
-        """Whether the features have been read, and kept."""
-        return self._features is not None
-
     def features(self) -> tuple[Features, ...]:
         """The features of the chunk, read again at each call unless they are small enough to keep."""
-        if self._features is not None:
-            return self._features
+        if self.kept_features is not None:
+            return self.kept_features
         features = read_features(
             self.chunk, self.n_classes, self.hard_positions, self.example, log_floor=self.log_floor
         )
         if self.keeps_features:
-            self._features = features
+            self.kept_features = features
         return features
+
+    def posterior(self, layer: Layer) -> Array:
+        """The posterior of its items as rows (items, classes), which may be sparse in double precision."""
+        scores = log_joint(self.features(), self.known, layer, self.example)
+        # In single precision entries of 1e-8 would be left out, which users may need; in double precision 1e-19.
+        is_double = is_numpy(scores) and scores.dtype == np.float64
+        values = (expected_from(scores) if is_double else dense_softmax(scores)).values
+        return values.T if is_sparse(values) else as_rows(values, self.example)
+
+    def pool(self, member_weights: FloatArray) -> Array:
+        """The weighted mean of the features of each item (items, classes), one-hot where the class is known.
+
+        An item without any, because everybody is undecided, gets the same for all classes.
+        """
+        plain = self._plain_pool(member_weights)
+        if plain is not None:
+            return clamp(plain, self.known)
+        pooled = [features.pool(member_weights) for features in self.features()]
+        total, weight = (like_array(part, self.example) for part in pooled[0])
+        for part, part_weight in pooled[1:]:
+            total += like_array(part, self.example)
+            weight = weight + like_array(part_weight, self.example)
+        xp = namespace(total)
+        if xp.any(weight == 0):
+            is_silent = xp.astype(weight == 0, total.dtype)
+            total, weight = total + is_silent, weight + self.n_classes * is_silent
+        total /= weight
+        return clamp(total, self.known)
+
+    def sparse_pool(self, member_weights: FloatArray) -> Responsibilities:
+        """The same (classes, items), sparse where that pays: shares of votes among a thousand classes."""
+        votes, *others = self.features()
+        are_plain = not others and self.known is None and self.n_classes >= SPARSE_FROM
+        if are_plain and isinstance(votes, LabelFeatures) and np.diff(votes.matrix.indptr).all():
+            return votes.shares(member_weights)
+        rows = self.pool(member_weights)
+        return sparse_where_it_pays(namespace(rows).matrix_transpose(rows))
+
+    def _plain_pool(self, member_weights: FloatArray) -> Array | None:
+        """The same, faster, straight from the rows of members who gave all of them, in NumPy.
+
+        None if it is not so simple, or if the rows have been read already.
+        """
+        members, dtype = self.chunk.soft, self.example.dtype
+        if self.log_floor is not None or self.kept_features is not None or self.chunk.hard is not None or not members:
+            return None
+        if not all(m.is_complete and m.items is None and is_numpy(m.rows) and m.rows.dtype == dtype for m in members):
+            return None
+        weights = [float(member_weights[own.position]) for own in members]
+        total = weights[0] * members[0].rows
+        for weight, own in zip(weights[1:], members[1:], strict=True):
+            total += own.rows if weight == 1 else weight * own.rows
+        total /= sum(weights)
+        return total
 
 
 @final
@@ -172,18 +220,19 @@ class Reader:
     def __post_init__(self) -> None:
         data = self.predictions
         self._example = example_of(data)
+        self._dense = np.array([member.position for member in data.soft if member.items is None], dtype=np.intp)
+        self._hard = np.empty(0, dtype=np.intp)
+        if data.hard is not None:
+            self._hard = np.flatnonzero(np.bincount(data.hard.members))
+            if not len(self._hard):  # nobody is decided: the first member has no votes, as all
+                self._hard = np.zeros(1, dtype=np.intp)
         n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
-        hard_positions = (
-            np.empty(0, dtype=np.intp) if data.hard is None else np.flatnonzero(np.bincount(data.hard.members))
-        )
-        if data.hard is not None and not len(hard_positions):
-            hard_positions = np.zeros(1, dtype=np.intp)  # nobody is decided: the first member has no votes, as all
         self.chunks = [
             ReadChunk(
                 place,
                 chunk,
                 data.n_classes,
-                hard_positions,
+                self._hard,
                 self._example,
                 self.log_floor,
                 None if self.known is None else self.known[chunk.start : chunk.stop],
@@ -192,8 +241,6 @@ class Reader:
             )
             for place, chunk in enumerate(data.chunks(self.chunk_size))
         ]
-        self._dense = np.array([member.position for member in data.soft if member.items is None], dtype=np.intp)
-        self._hard = hard_positions
 
     def __sizeof__(self) -> int:
         """The bytes of the predictions, which a reader holds."""
@@ -227,12 +274,14 @@ class Reader:
 
     def total(self, visit: Callable[[ReadChunk], ChunkStatistics]) -> Statistics:
         """The sum of what a function computes of each chunk."""
-        total = Accumulator(self.predictions.n_members, self.predictions.n_classes)
-        with self._product_threads():
+
+        def parts() -> Iterator[ChunkStatistics]:
             for part in in_order(visit, self.chunks, self.n_workers):
-                total.add(part)
+                yield part
                 self.on_chunk()
-        return total.statistics()
+
+        with self._product_threads():
+            return added_up(parts(), self.predictions.n_members, self.predictions.n_classes)
 
     def statistics(self, responsibilities: Array) -> Statistics:
         """The statistics of given responsibilities (items, classes)."""
@@ -248,7 +297,7 @@ class Reader:
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
-            average = sparse_pool(averages.chunks[chunk.place], weights, example_of(averages.predictions))
+            average = averages.chunks[chunk.place].sparse_pool(weights)
             return chunk_statistics(chunk.features(), average, chunk.counts)
 
         return self.total(visit)
@@ -290,27 +339,28 @@ class Reader:
     def pool(self, member_weights: FloatArray | None = None) -> Array:
         """The weighted mean of the features of each item (items, classes), one-hot where the class is known."""
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
-        return self.gather(lambda chunk: pool(chunk, weights, self._example))
+        return self.gather(lambda chunk: chunk.pool(weights))
 
     def posterior(self, scores: Scores) -> Array:
         """The softmax of the scores of each item (items, classes)."""
         layer = self.layer(scores)
-        return self.gather(lambda chunk: posterior_rows(chunk, layer, self._example))
+        return self.gather(lambda chunk: chunk.posterior(layer))
 
     def scored_posterior(self, scores: Scores, example: Array) -> LazyPosterior:
         """The softmax of the scores, in the library and precision of an example."""
         layer = self.layer(scores)
-        return self.lazy_posterior(lambda chunk: posterior_rows(chunk, layer, self._example), example)
+        return self.lazy_posterior(lambda chunk: chunk.posterior(layer), example)
 
     def lazy_posterior(self, rows: Callable[[ReadChunk], Array], example: Array) -> LazyPosterior:
         """A posterior of which a function computes the rows of each chunk."""
+        if self.predictions.n_items * self.predictions.n_classes <= DENSE_NUMBERS:
+            return LazyPosterior(self.gather(rows, example))
 
         def chunks() -> Iterator[tuple[int, int, Array]]:
             for chunk in self.chunks:
                 yield chunk.chunk.start, chunk.chunk.stop, like_array(dense(rows(chunk)), example)
 
-        is_large = self.predictions.n_items * self.predictions.n_classes > DENSE_NUMBERS
-        return LazyPosterior(partial(self.gather, rows, example), chunks, is_large=is_large)
+        return LazyPosterior(None, partial(self.gather, rows, example), chunks)
 
 
 @final
@@ -325,6 +375,10 @@ class Expectation:
         self.reader = reader
         self.kept = 1.0
         self.rests: list[Responsibilities] = [None] * len(reader.chunks)
+        data, example = reader.predictions, example_of(reader.predictions)
+        if remembers and data.n_items * data.n_classes <= DENSE_NUMBERS and is_numpy(example):
+            # Small enough to be kept as it is: zeros to add to.
+            self.rests = [np.zeros((data.n_classes, chunk.n_items), dtype=example.dtype) for chunk in reader.chunks]
         self._remembers = remembers
         self._screen = Screen([chunk.n_items for chunk in reader.chunks]) if reader.can_screen else None
 
@@ -334,15 +388,17 @@ class Expectation:
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
-        layer = self.reader.layer(scores)
-        expect = self._expect_with(layer)
+        layer, chunks = self.reader.layer(scores), self.reader.chunks
+        screened = None if self._screen is None else self._screen.next_pass(layer, chunks[0].features)
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             features = chunk.features()
-            expected = expect(chunk, features)
+            if screened is None:
+                expected = expected_from(log_joint(features, chunk.known, layer, chunk.example), chunk.counts)
+            else:
+                expected = screened.expect(chunk.place, features, chunk.known, chunk.counts)
             if self._remembers:
-                rest = self._zeros(chunk) if self.rests[chunk.place] is None else self.rests[chunk.place]
-                self.rests[chunk.place] = blended(rest, expected.values, averaging)
+                self.rests[chunk.place] = blended(self.rests[chunk.place], expected.values, averaging)
             statistics = chunk_statistics(features, expected.values, chunk.counts)
             evidence = expected.log_evidence
             if evidence is None:
@@ -352,21 +408,13 @@ class Expectation:
         self.kept *= 1 - averaging
         return self.reader.total(visit)
 
-    def _expect_with(self, layer: Layer) -> Callable[[ReadChunk, tuple[Features, ...]], Expected]:
-        """How a pass with this layer finds the responsibilities of a chunk."""
-        example = example_of(self.reader.predictions)
-        if self._screen is None:
-            return lambda chunk, features: expected_from(log_joint(features, chunk.known, layer, example), chunk.counts)
-        screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
-        return lambda chunk, features: screened.expect(chunk.place, features, chunk.known, chunk.counts)
-
     def posterior(self, averages: Any) -> LazyPosterior:
         """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
         weights = np.ones(averages.predictions.n_members)
         example = example_of(averages.predictions)
 
         def rows(chunk: ReadChunk) -> Array:
-            average = self.kept * pool(chunk, weights, example)
+            average = self.kept * chunk.pool(weights)
             rest = self.rests[chunk.place]
             # Clamped once more, because the weights of a clamped row sum to 1 only up to rounding.
             return clamp(average if rest is None else average + as_rows(rest, example), chunk.known)
@@ -376,18 +424,10 @@ class Expectation:
 
     def copy(self) -> Expectation:
         """An independent copy, to continue from without changing this one."""
-        new = Expectation(self.reader, remembers=self._remembers)
-        new.kept = self.kept
+        new = copy(self)
         new.rests = [None if rest is None else 1 * rest for rest in self.rests]
-        new._screen = None if self._screen is None else self._screen.copy()
+        new._screen = copy(self._screen)  # noqa: SLF001 - the reference, which never changes, is shared
         return new
-
-    def _zeros(self, chunk: ReadChunk) -> Responsibilities:
-        """Zeros to add to, where a posterior of all items is small enough to be kept as it is."""
-        data = self.reader.predictions
-        if data.n_items * data.n_classes > DENSE_NUMBERS or not is_numpy(example_of(data)):
-            return None
-        return np.zeros((data.n_classes, chunk.n_items), dtype=example_of(data).dtype)
 
 
 # ---- items with the same votes ----------------------------------------------------------------------------
@@ -409,14 +449,15 @@ class Patterns(NamedTuple):
         """The posterior of all items, from that of the distinct ones."""
         rows: FloatArray = found.to_array() if isinstance(found, LazyPosterior) else found
         n_items = len(self.places)
+        if n_items * rows.shape[1] <= DENSE_NUMBERS:
+            return LazyPosterior(rows[self.places])
 
         def chunks() -> Iterator[tuple[int, int, Array]]:
             for start in range(0, n_items, ANSWERED_AT_ONCE):
                 stop = min(start + ANSWERED_AT_ONCE, n_items)
                 yield start, stop, rows[self.places[start:stop]]
 
-        is_large = n_items * rows.shape[1] > DENSE_NUMBERS
-        return LazyPosterior(lambda: rows[self.places], chunks, is_large=is_large)
+        return LazyPosterior(None, lambda: rows[self.places], chunks)
 
 
 def patterns_of(predictions: Any) -> Patterns | None:
@@ -439,7 +480,10 @@ def patterns_of(predictions: Any) -> Patterns | None:
 def codes_of(predictions: Predictions) -> IntArray | None:
     """A number for each item, the same for the same votes; None where a number is too small to hold them."""
     votes, n_members, base = predictions.hard, predictions.n_members, predictions.n_classes + 1
-    if votes is None or base**n_members >= MOST_CODES or not _are_single(votes, n_members):
+    if votes is None or not len(votes.items) or base**n_members >= MOST_CODES:
+        return None
+    keys = votes.items * n_members + votes.members
+    if (keys[1:] <= keys[:-1]).any():  # somebody votes twice on an item
         return None
     digits = base ** np.arange(n_members, dtype=np.int64)
     if len(votes.items) == predictions.n_items * n_members:
@@ -454,12 +498,6 @@ def votes_of_codes(codes: IntArray, n_members: int, n_classes: int) -> IntArray:
     """The votes (items, members) of such numbers, -1 where missing."""
     digits = (n_classes + 1) ** np.arange(n_members, dtype=np.int64)
     return np.asarray(codes[:, None] // digits % (n_classes + 1) - 1)
-
-
-def _are_single(votes: HardAnswers, n_members: int) -> bool:
-    """Whether the votes are in the order of items and members, and nobody votes twice on an item."""
-    keys = votes.items * n_members + votes.members
-    return bool(len(keys)) and bool((keys[1:] > keys[:-1]).all())
 
 
 def _distinct(codes: IntArray, n_possible: int) -> tuple[IntArray, IntArray, IntArray]:

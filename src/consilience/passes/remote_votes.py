@@ -22,7 +22,7 @@ class ColumnValues(NamedTuple):
     """The names that a column holds, and the place of each of its values among them."""
 
     column: Any
-    names: list[Any]
+    axis: Axis
     places: dict[Any, int]  # -1 of a value that is no vote
 
     def of(self, part: Any) -> Any:
@@ -42,11 +42,8 @@ class VoteColumns(NamedTuple):
         import pandas as pd  # noqa: PLC0415 - it is there, since this is its frame
 
         items, names = pd.factorize(part[self.item])
-        axes = Axes(
-            Axis("member", len(self.members.names), self.members.names),
-            Axis("item", len(names), names.tolist(), by_name=True),
-            Axis("class", len(self.labels.names), self.labels.names),
-        )
+        axis = Axis("item", len(names), names.tolist(), by_name=True)
+        axes = Axes(self.members.axis, axis, self.labels.axis)
         return of_answers(items, self.members.of(part), self.labels.of(part), axes, partial=False)
 
 
@@ -78,8 +75,8 @@ def read_votes(frame: Any) -> tuple[Any, VoteColumns]:
     votes = frame[[item, member, label]]
     columns = VoteColumns(
         item,
-        ColumnValues(member, members, dict(zip(member_values, np.asarray(places).tolist(), strict=True))),
-        ColumnValues(label, classes, dict(zip(label_values, found.tolist(), strict=True))),
+        ColumnValues(member, Axis("member", len(members), members), dict(zip(member_values, places, strict=True))),
+        ColumnValues(label, Axis("class", len(classes), classes), dict(zip(label_values, found, strict=True))),
     )
     return votes if is_sorted and index == item else votes.shuffle(on=item), columns
 

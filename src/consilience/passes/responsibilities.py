@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from scipy import sparse
 
-from consilience.passes.kernels import Features, LabelFeatures, Layer, Responsibilities
+from consilience.passes.kernels import Features, Layer, Responsibilities
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -21,9 +21,6 @@ from consilience.system.arrays import (
     namespace,
     to_numpy,
 )
-
-if TYPE_CHECKING:
-    from consilience.passes.reader import ReadChunk
 
 SPARSE_FROM = 64  # from this many classes on, responsibilities that vanish are left out
 
@@ -166,70 +163,6 @@ def sparse_where_it_pays(responsibilities: Array) -> Responsibilities:
     return responsibilities if is_dense else sparse.csr_array(responsibilities)
 
 
-# ---- one chunk --------------------------------------------------------------------------------------------
-
-
-def posterior_rows(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
-    """The posterior of a chunk's items as rows (items, classes), which may be sparse in double precision."""
-    scores = log_joint(chunk.features(), chunk.known, layer, example)
-    # In single precision entries of 1e-8 would be left out, which users may need; in double precision 1e-19.
-    is_double = is_numpy(scores) and scores.dtype == np.float64
-    values = (expected_from(scores) if is_double else dense_softmax(scores)).values
-    return values.T if is_sparse(values) else as_rows(values, example)
-
-
-def sparse_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Responsibilities:
-    """The same as `pool` (classes, items), sparse where that pays: shares of votes among a thousand classes."""
-    features = chunk.features()
-    votes = features[0]
-    are_plain = len(features) == 1 and chunk.known is None and chunk.n_classes >= SPARSE_FROM
-    if are_plain and isinstance(votes, LabelFeatures) and np.diff(votes.matrix.indptr).all():
-        return votes.shares(member_weights)
-    rows = pool(chunk, member_weights, example)
-    return sparse_where_it_pays(namespace(rows).matrix_transpose(rows))
-
-
-def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
-    """The weighted mean of the features of each item (items, classes), one-hot where the class is known.
-
-    An item without any, because everybody is undecided, gets the same for all classes.
-    """
-    plain = _plain_pool(chunk, member_weights, example)
-    if plain is not None:
-        return clamp(plain, chunk.known)
-    pooled = [features.pool(member_weights) for features in chunk.features()]
-    total, weight = (like_array(part, example) for part in pooled[0])
-    for part, part_weight in pooled[1:]:
-        total += like_array(part, example)
-        weight = weight + like_array(part_weight, example)
-    xp = namespace(total)
-    if xp.any(weight == 0):
-        is_silent = xp.astype(weight == 0, total.dtype)
-        total, weight = total + is_silent, weight + chunk.n_classes * is_silent
-    total /= weight
-    return clamp(total, chunk.known)
-
-
-def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array | None:
-    """The same of members who gave probabilities of every item, in NumPy: straight from their rows, which is faster.
-
-    None if it is not so simple, or if the rows have been read already.
-    """
-    members = chunk.chunk.soft
-    if chunk.log_floor is not None or chunk.has_features or chunk.chunk.hard is not None or not members:
-        return None
-    if not is_numpy(example) or not all(own.is_complete and own.items is None for own in members):
-        return None
-    if not all(is_numpy(own.rows) and own.rows.dtype == example.dtype for own in members):
-        return None
-    weights = [float(member_weights[own.position]) for own in members]
-    total = weights[0] * members[0].rows
-    for weight, own in zip(weights[1:], members[1:], strict=True):
-        total += own.rows if weight == 1 else weight * own.rows
-    total /= sum(weights)
-    return total
-
-
 # ---- the items of a fit -----------------------------------------------------------------------------------
 
 
@@ -238,30 +171,24 @@ Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"  # first item, item after
 
 @final
 class LazyPosterior:
-    """A posterior (items, classes). Until it is computed it holds on to the arrays that were fitted.
+    """A posterior (items, classes). One that is computed when it is asked for holds on to the arrays that were fitted.
 
-    A remote one lies on a cluster. It is an array there, and `chunks` brings it here block by block.
+    `chunks` brings it here some items at a time: while it is not computed, or always if it lies on a cluster.
     """
 
     def __init__(
-        self, compute: Callable[[], Array], chunks: Callable[[], Chunks], *, is_large: bool, is_remote: bool = False
+        self,
+        values: Array | None,
+        compute: Callable[[], Array] | None = None,
+        chunks: Callable[[], Chunks] | None = None,
     ) -> None:
-        self._compute: Callable[[], Array] | None = compute if is_large else None
-        self._chunks: Callable[[], Chunks] | None = chunks if is_large or is_remote else None
-        self._is_remote = is_remote
-        self._values: Array | None = None if is_large else compute()
-
-    @classmethod
-    def of(cls, values: Array) -> LazyPosterior:
-        """One that is known already."""
-        return cls(lambda: values, lambda: iter(()), is_large=False)
+        self._values, self._compute, self._chunks = values, compute, chunks
 
     def to_array(self) -> Array:
         """All of it."""
         if self._compute is not None:
-            self._values, self._compute = self._compute(), None
-            if not self._is_remote:
-                self._chunks = None  # and with it the arrays that were fitted
+            self._values = self._compute()
+            self._compute = self._chunks = None  # and with them the arrays that were fitted
         return self._values
 
     def chunks(self) -> Chunks:
@@ -273,4 +200,4 @@ class LazyPosterior:
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle or a deep copy holds the numbers, not how to compute them."""
-        return {"_values": self.to_array(), "_compute": None, "_chunks": None, "_is_remote": False}
+        return {"_values": self.to_array(), "_compute": None, "_chunks": None}

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from consilience.passes.kernels import DenseFeatures, Features, Layer
+from consilience.passes.kernels import Features, Layer, RowFeatures
 from consilience.passes.responsibilities import Expected, expected_from, log_joint
 from consilience.system.arrays import FloatArray, IntArray, is_sparse
 
@@ -67,8 +67,8 @@ class Reference:
 
     def _drift(self, layer: Layer) -> Drift:
         """How far scores have moved since this pass."""
-        new, old = layer.dense_weights, self.layer.dense_weights
-        shift = (layer.dense_total + layer.log_prior - self.layer.dense_total - self.layer.log_prior)[:, 0]
+        new, old = layer.dense.weights, self.layer.dense.weights
+        shift = (layer.dense.total + layer.log_prior - self.layer.dense.total - self.layer.log_prior)[:, 0]
         spread = np.empty_like(shift)
         common = new.mean(axis=0) - old.mean(axis=0)  # a change that all classes share changes no lead
         for start in range(0, len(new), CLASSES_AT_ONCE):
@@ -90,8 +90,7 @@ class ScreenedPass:
 
     def n_scored(self, sizes: list[int]) -> int:
         """How many items it scores, of chunks of these sizes."""
-        counts = [0 if is_settled is None else np.count_nonzero(is_settled) for is_settled in self._is_settled]
-        return int(sum(sizes) - sum(counts))
+        return sum(sizes) - sum(int(own.sum()) for own in self._is_settled if own is not None)
 
     def expect(
         self, place: int, features: tuple[Features, ...], known: IntArray | None, counts: FloatArray | None = None
@@ -101,7 +100,7 @@ class ScreenedPass:
         if margins is None or is_settled is None:
             return expected_from(log_joint(features, known, self.layer, dense.values), counts)
         items, settled = np.flatnonzero(~is_settled), np.flatnonzero(is_settled)
-        part = DenseFeatures(dense.positions, dense.values[items], None)
+        part = RowFeatures(dense.positions, dense.values[items], None)
         scores = log_joint((part,), None if known is None else known[items], self.layer, part.values)
         new = sparse.coo_array(expected_from(scores).values)
         values = np.concatenate([new.data, np.ones(len(settled), dtype=new.dtype)])
@@ -131,16 +130,10 @@ class Screen:
         self._reference, self._n_scored = Reference(layer, first(), len(self._sizes)), 0
         return self._reference
 
-    def copy(self) -> Screen:
-        """An independent screen; the reference, which never changes, is shared."""
-        new = Screen(self._sizes)
-        new._reference, new._n_scored = self._reference, self._n_scored
-        return new
 
-
-def _dense(features: tuple[Features, ...]) -> DenseFeatures:
+def _dense(features: tuple[Features, ...]) -> RowFeatures:
     (dense,) = features
-    assert isinstance(dense, DenseFeatures)  # noqa: S101 - a reader screens nothing else
+    assert isinstance(dense, RowFeatures)  # noqa: S101 - a reader screens nothing else
     return dense
 
 
@@ -170,7 +163,7 @@ def _margins(responsibilities: sparse.csr_array, scores: FloatArray, radius: Flo
     return Margins(best, lead, radius)
 
 
-def _radius(features: DenseFeatures, centre: FloatArray) -> FloatArray:
+def _radius(features: RowFeatures, centre: FloatArray) -> FloatArray:
     """The distance of each item's features from the centre, a member at a time to save room."""
     width = len(centre) // len(features.positions)
     total = np.zeros(len(features.values), dtype=centre.dtype)

@@ -224,13 +224,13 @@ def test_a_finished_folder_is_left_alone(tmp_path):
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     votes = in_parts(long_votes(), tmp_path / "votes")
     fused([votes], tmp_path / "whole")
-    for where, at in ((buckets, "spool"), (fusing, "_merged"), (fusing, "whole_file")):
+    for where, at, last in ((buckets.Buckets, "spool", 3), (fusing, "_merged", 3), (fusing, "whole_file", 4)):
         with monkeypatch.context() as patch:
             calls, real = [], getattr(where, at)
 
-            def stopping(*args, calls=calls, real=real, **options):
+            def stopping(*args, calls=calls, real=real, last=last, **options):
                 calls.append(args)
-                if len(calls) == 3:
+                if len(calls) == last:
                     raise KeyboardInterrupt
                 return real(*args, **options)
 
@@ -256,6 +256,10 @@ def test_changed_input_and_other_options_are_refused(tmp_path):
     run = fusing.LakeRun([votes], str(tmp_path / "out"), Told(), settings={"method": "bcc"})
     with pytest.raises(cs.InvalidPredictions, match="other options, method = None"):
         run.run(lambda data: cs.DawidSkene().fit(data))
+    shutil.rmtree(tmp_path / "out")
+    run.run(lambda data: cs.DawidSkene().fit(data))
+    with pytest.raises(cs.InvalidPredictions, match="other options, method = 'bcc'"):  # an option that is no more given
+        fused([votes], tmp_path / "out")
 
 
 def test_a_folder_of_somebody_else_is_not_touched(tmp_path):

@@ -14,12 +14,11 @@ from consilience.data.predictions import Chunk
 from consilience.maths.em import Scores
 from consilience.passes.kernels import (
     ADDED_AT_ONCE,
-    Accumulator,
-    AnsweredFeatures,
-    DenseFeatures,
     LabelFeatures,
     Layer,
+    RowFeatures,
     _sums_over_items,
+    added_up,
     chunk_statistics,
     log_evidence,
     read_features,
@@ -89,8 +88,9 @@ def log_floor(request):
 
 def test_each_kind_of_member_has_its_features():
     features, _, _ = read()
-    assert [type(part) for part in features] == [DenseFeatures, AnsweredFeatures, LabelFeatures]
-    assert features[0].positions.tolist() == [0, 1, 2] and features[1].position == 4
+    assert [type(part) for part in features] == [RowFeatures, RowFeatures, LabelFeatures]
+    assert features[0].positions.tolist() == [0, 1, 2] and features[0].incidence is None
+    assert features[1].positions.tolist() == [4] and features[1].incidence.shape == (N_ITEMS, 4)
 
 
 @every_library
@@ -112,9 +112,7 @@ def test_scores_are_the_loops(make, log_floor):
 def test_statistics_are_the_loops(make, form, log_floor):
     features, answers, _ = read(make, log_floor)
     rows = responsibilities_of()
-    total = Accumulator(N_MEMBERS, N_CLASSES)
-    total.add(chunk_statistics(features, form(rows.T)))
-    statistics = total.statistics()
+    statistics = added_up([chunk_statistics(features, form(rows.T))], N_MEMBERS, N_CLASSES)
     counts = np.zeros((N_MEMBERS, N_CLASSES))
     for m, i, _ in answers:
         counts[m] += rows[i]
@@ -194,16 +192,20 @@ def test_a_chunk_without_answers_has_empty_features():
 def test_chunks_add_up():
     chunk, _ = case()
     rows, hard_positions = responsibilities_of(), np.array([3, 5])
-    whole, parts = Accumulator(N_MEMBERS, N_CLASSES), Accumulator(N_MEMBERS, N_CLASSES)
-    for total, edges in ((whole, [0, N_ITEMS]), (parts, [0, 1, 4, N_ITEMS])):
-        for start, stop in pairwise(edges):
-            soft = tuple(member.between(start, stop) for member in chunk.soft)
-            piece = Chunk(start, stop, soft, chunk.hard.between(start, stop))
-            features = read_features(piece, N_CLASSES, hard_positions, np.empty(0), log_floor=None)
-            total.add(chunk_statistics(features, rows[start:stop].T)._replace(log_evidence=float(stop - start)))
+
+    def of(start, stop):
+        soft = tuple(member.between(start, stop) for member in chunk.soft)
+        piece = Chunk(start, stop, soft, chunk.hard.between(start, stop))
+        features = read_features(piece, N_CLASSES, hard_positions, np.empty(0), log_floor=None)
+        return chunk_statistics(features, rows[start:stop].T)._replace(log_evidence=float(stop - start))
+
+    whole, parts = (
+        added_up([of(*ends) for ends in pairwise(edges)], N_MEMBERS, N_CLASSES)
+        for edges in ([0, N_ITEMS], [0, 1, 4, N_ITEMS])
+    )
     assert whole.log_evidence == parts.log_evidence == N_ITEMS
     for name in ("n_items", "class_counts", "answer_counts", "sums"):
-        np.testing.assert_allclose(getattr(parts.statistics(), name), getattr(whole.statistics(), name), rtol=1e-12)
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 0, 4, 2, 1]])
@@ -217,8 +219,8 @@ def test_more_members_than_classes_are_added_at_once_with_the_same_result(order)
         np.empty(0),
         log_floor=None,
     )
-    posterior, total = rng.dirichlet(np.ones(2), size=7), Accumulator(5, 2)
-    total.add(chunk_statistics(features, posterior.T))
+    posterior = rng.dirichlet(np.ones(2), size=7)
+    total = added_up([chunk_statistics(features, posterior.T)], 5, 2)
     np.testing.assert_allclose(total.sums, reference.confusion_counts(reference.answers_of(rows), posterior, 5))
 
 
@@ -254,8 +256,8 @@ def test_the_evidence_follows_from_the_statistics():
 @every_library
 def test_the_layer_has_the_precision_of_the_example(make):
     layer = Layer(scores_of(), make(np.empty(0, np.float32)), np.array([0, 2]), np.array([3]))
-    assert layer.dense_weights.dtype == layer.log_prior.dtype == make(np.empty(0, np.float32)).dtype
-    assert layer.dense_weights.shape == (N_CLASSES, 2 * N_CLASSES)
+    assert layer.dense.weights.dtype == layer.log_prior.dtype == make(np.empty(0, np.float32)).dtype
+    assert layer.dense.weights.shape == (N_CLASSES, 2 * N_CLASSES)
     expected = layer.scores.weights[3].T + layer.scores.bias[3]
     np.testing.assert_allclose(layer.hard_table, expected)  # in double precision: a row for each label
 

@@ -1,4 +1,4 @@
-"""A posterior that is computed at once where it is small, and once at most."""
+"""A posterior that is computed when it is asked for, and once at most."""
 
 import copy
 import pickle
@@ -25,21 +25,13 @@ class Source:
         yield 0, 2, ROWS[:2]
         yield 2, 3, ROWS[2:]
 
-    def lazy(self, **options):
-        return LazyPosterior(self.compute, self.chunks, **options)
-
-
-def test_a_small_one_is_computed_at_once_and_only_once():
-    source = Source()
-    posterior = source.lazy(is_large=False)
-    assert (source.n_computed, posterior._values is not None) == (1, True)
-    assert posterior.to_array() is posterior.to_array() is ROWS
-    assert source.n_computed == 1
+    def lazy(self):
+        return LazyPosterior(None, self.compute, self.chunks)
 
 
 def test_a_large_one_is_computed_when_it_is_asked_for():
     source = Source()
-    posterior = source.lazy(is_large=True)
+    posterior = source.lazy()
     pieces = list(posterior.chunks())
     assert [(start, stop) for start, stop, _ in pieces] == [(0, 2), (2, 3)]
     assert (source.n_computed, posterior._values is not None) == (0, False)
@@ -49,7 +41,7 @@ def test_a_large_one_is_computed_when_it_is_asked_for():
 
 
 def test_a_remote_one_still_comes_in_blocks():
-    posterior = Source().lazy(is_large=False, is_remote=True)
+    posterior = LazyPosterior(ROWS, chunks=Source().chunks)
     assert len(list(posterior.chunks())) == 2
     assert posterior.to_array() is ROWS
 
@@ -57,7 +49,7 @@ def test_a_remote_one_still_comes_in_blocks():
 @pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize("twin", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
 def test_copies_hold_the_numbers(is_large, twin):
-    posterior = LazyPosterior(lambda: ROWS, lambda: iter(()), is_large=is_large)
+    posterior = LazyPosterior(None, lambda: ROWS, lambda: iter(())) if is_large else LazyPosterior(ROWS)
     other = twin(posterior)
     np.testing.assert_array_equal(other.to_array(), ROWS)
     assert other._values is not None
@@ -67,6 +59,6 @@ def test_copies_hold_the_numbers(is_large, twin):
 
 
 def test_what_is_known_already():
-    posterior = LazyPosterior.of(ROWS)
+    posterior = LazyPosterior(ROWS)
     assert posterior.to_array() is ROWS
     assert [(start, stop) for start, stop, _ in posterior.chunks()] == [(0, 3)]

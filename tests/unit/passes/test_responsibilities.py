@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse, special
 
 import consilience as cs
-from consilience.data.predictions import example_of
 from consilience.passes.reader import Reader
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
@@ -19,9 +18,7 @@ from consilience.passes.responsibilities import (
     dense,
     dense_softmax,
     expected_from,
-    pool,
     settled,
-    sparse_pool,
     sparse_softmax,
     sparse_where_it_pays,
 )
@@ -178,8 +175,8 @@ def test_pools_of_votes_are_weighted_means(known, n_classes):
     chunk, array = votes(n_classes, known)
     weights = np.array([1.0, 2.0, 0.5])
     expected = clamp(np.einsum("m,mij->ij", weights, array) / weights.sum(), known)
-    np.testing.assert_allclose(pool(chunk, weights, np.empty(0)), expected, atol=1e-15)
-    found = sparse_pool(chunk, weights, np.empty(0))
+    np.testing.assert_allclose(chunk.pool(weights), expected, atol=1e-15)
+    found = chunk.sparse_pool(weights)
     assert sparse.issparse(found) == (n_classes == SPARSE_FROM)
     np.testing.assert_allclose(dense(found).T, expected, atol=1e-15)
 
@@ -191,6 +188,5 @@ def test_the_mean_of_complete_rows_is_that_of_their_features(weights, kind):
     known = np.where(np.arange(50) < 3, 1, -1)
     (straight,), (read,) = (Reader(cs.Predictions(rows), known=known).chunks for _ in range(2))
     read.features()
-    assert read.has_features and not straight.has_features
-    example = example_of(cs.Predictions(rows))
-    np.testing.assert_array_equal(pool(straight, weights, example), pool(read, weights, example))
+    assert read.kept_features and not straight.kept_features
+    np.testing.assert_array_equal(straight.pool(weights), read.pool(weights))

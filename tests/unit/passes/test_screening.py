@@ -1,5 +1,6 @@
 """Which items a pass may leave out; `tests/equivalence/test_screening.py` has whole fits."""
 
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from consilience.passes import screening
-from consilience.passes.kernels import DenseFeatures
+from consilience.passes.kernels import RowFeatures, Tables
 from consilience.passes.screening import Reference, Screen, ScreenedPass
 
 N_CLASSES = 70
@@ -59,8 +60,7 @@ def test_drift_is_that_of_the_scores():
     rng = np.random.default_rng(0)
     old, new = (
         SimpleNamespace(
-            dense_weights=rng.normal(size=(300, 8)),
-            dense_total=rng.normal(size=(300, 1)),
+            dense=Tables(rng.normal(size=(300, 8)), None, rng.normal(size=(300, 1))),
             log_prior=rng.normal(size=(300, 1)),
         )
         for _ in range(2)
@@ -69,8 +69,8 @@ def test_drift_is_that_of_the_scores():
     reference.layer, reference.centre = old, rng.normal(size=8)
     drift = reference._drift(new)
     for x in (reference.centre, reference.centre + rng.normal(size=8)):
-        before, after = (layer.dense_weights @ x + (layer.dense_total + layer.log_prior)[:, 0] for layer in (old, new))
-        common = (new.dense_weights - old.dense_weights).mean(axis=0) @ x
+        before, after = (layer.dense.weights @ x + (layer.dense.total + layer.log_prior)[:, 0] for layer in (old, new))
+        common = (new.dense.weights - old.dense.weights).mean(axis=0) @ x
         room = drift.spread * np.linalg.norm(x - reference.centre) + 1e-9
         assert (np.abs(after - before - common - drift.shift) <= room).all()
 
@@ -83,7 +83,7 @@ N_ITEMS = 40
 def layer_of(weights):
     """Scores of one member, without bias."""
     zeros = np.zeros((N_CLASSES, 1))
-    return SimpleNamespace(dense_weights=weights, dense_total=zeros, log_prior=zeros.copy())
+    return SimpleNamespace(dense=Tables(weights, None, zeros), log_prior=zeros.copy())
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def features():
     rng = np.random.default_rng(0)
     values = np.eye(N_CLASSES)[rng.integers(N_CLASSES - 1, size=N_ITEMS)]
     values[-4:] = (values[-4:] + np.roll(values[-4:], 1, axis=1)) / 2
-    return (DenseFeatures(np.array([0]), values, None),)
+    return (RowFeatures(np.array([0]), values, None),)
 
 
 def full_pass(features, layer, known=None):
@@ -135,7 +135,7 @@ def test_a_chunk_without_margins_is_scored_in_full(features):
 def test_the_distance_from_the_centre():
     rng = np.random.default_rng(0)
     values, centre = rng.normal(size=(5, 6)), rng.normal(size=6)
-    found = screening._radius(DenseFeatures(np.array([0, 1, 2]), values, None), centre)
+    found = screening._radius(RowFeatures(np.array([0, 1, 2]), values, None), centre)
     np.testing.assert_allclose(found, np.linalg.norm(values - centre, axis=1))
 
 
@@ -161,6 +161,6 @@ def test_a_copy_goes_on_alone(features):
     same, far = layer_of(100 * np.eye(N_CLASSES)), layer_of(-100 * np.eye(N_CLASSES))
     screen = Screen([N_ITEMS])
     list(passes(screen, [same] * 3, features))
-    copied = screen.copy()
+    copied = copy(screen)
     assert list(passes(copied, [far], features)) == ["Reference"]
     assert list(passes(screen, [same] * 8, features)) == [*["ScreenedPass"] * 7, "Reference"]

@@ -2,42 +2,104 @@
 
 from __future__ import annotations
 
-import errno
 import io
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
 
 from consilience.aggregators import load
-from consilience.data.predictions import of_answers
-from consilience.data.tables.told import FUSED
-from consilience.files.lake import buckets
-from consilience.files.lake.buckets import Bucket, CodedBucket, Spooled, axes_of
-from consilience.files.lake.manifest import Places
-from consilience.files.lake.meaning import contents_of, facts_of, is_full, may_skip, meaning_of
-from consilience.files.lake.partitions import data_set
+from consilience.aggregators.base import AbstractAggregator
+from consilience.data.predictions import Predictions, of_answers
+from consilience.data.tables.told import FUSED, Told
+from consilience.files.lake.buckets import Bucket, Buckets
+from consilience.files.lake.meaning import Inventory, Meaning, PartitionFacts, contents_of, facts_of, meaning_of
+from consilience.files.lake.partitions import DataSet, Partition, data_set, may_skip
 from consilience.passes.reader import codes_of, votes_of_codes
-from consilience.system.arrays import position_of_largest, to_numpy
+from consilience.system.arrays import FloatArray, IntArray, position_of_largest, to_numpy
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.machine import Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
-    from consilience.data.tables.told import Told
-    from consilience.files.lake.meaning import Inventory, Meaning, PartitionFacts
-    from consilience.files.lake.partitions import DataSet, Partition
-    from consilience.system.arrays import FloatArray, IntArray
 
 MOST_PATTERNS = 2**21  # votes of up to so many patterns are learned from by their counts; of more, a sample is
 SAMPLED_NUMBERS = 2**23  # a sample has about so many labels or numbers
 OWN_COLUMNS = ("item", *FUSED)
 """What classes must not be called that have a column: beside items, what every table of answers may have."""
+
+
+@final
+class Places:
+    """Where a run writes. The output appears whole in the end; until then all is in a folder beside it."""
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.manifest = output.with_name(f"{output.name}.manifest.json")  # what the finished output was made of
+        self.work = output.with_name(f"{output.name}.partial")  # what is not finished yet
+        self.begun = self.work / "manifest.json"
+        self.spool, self.parts = self.work / "spool", self.work / "parts"  # the buckets, and the parts of the output
+        self.model = self.work / "model.npz"
+
+    def begin(self, data_sets: list[DataSet], settings: dict[str, Any]) -> dict[str, Any] | None:
+        """Make the folders, or find those of an earlier run; what it has found if it has finished.
+
+        Raises if that run had another input or other settings.
+        """
+        inputs = [part._asdict() for data in data_sets for part in data.partitions]
+        begun = json.loads(json.dumps({"settings": settings, "inputs": inputs}))
+        if self.output.is_dir() and any(self.output.iterdir()):
+            if not self.manifest.is_file():
+                raise FileExistsError(17, "the output must be a new or empty folder", str(self.output))
+            before = self._check_same(self.manifest, begun)
+            self.forget()
+            return dict(before["fused"])
+        if self.output.exists() and not self.output.is_dir():
+            raise NotADirectoryError(20, "the output must be a folder", str(self.output))
+        self.spool.mkdir(parents=True, exist_ok=True)
+        self.parts.mkdir(exist_ok=True)
+        if self.begun.is_file():
+            self._check_same(self.begun, begun)
+        else:
+            self._write(self.begun, begun)
+        for left in self.spool.glob(".*"):
+            shutil.rmtree(left, ignore_errors=True)  # of a run that was killed
+        return None
+
+    def finish(self, found: dict[str, Any]) -> None:
+        """Put the parts in their place."""
+        begun = json.loads(self.begun.read_text(encoding="utf-8"))
+        self._write(self.manifest, begun | found)
+        if self.output.is_dir():
+            self.output.rmdir()
+        self.parts.replace(self.output)
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove all that is not finished."""
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def _check_same(self, path: Path, begun: dict[str, Any]) -> dict[str, Any]:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        old, new = ({own["path"]: own for own in each["inputs"]} for each in (before, begun))
+        changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+        where = self.output if path == self.manifest else self.work
+        begin_anew = f"delete {where} to begin anew, or write to another folder"
+        if changed:
+            raise InvalidPredictions(f"{changed[0]} has changed since {self.output} was begun: {begin_anew}")
+        had, has = before["settings"], begun["settings"]
+        if other := [name for name in has | had if had.get(name) != has.get(name)]:
+            option = f"{other[0]} = {had.get(other[0])!r}"
+            raise InvalidPredictions(f"{self.output} was begun with other options, {option}: {begin_anew}")
+        return dict(before)
+
+    def _write(self, path: Path, value: Any) -> None:
+        with whole_file(path) as file:
+            file.write(json.dumps(value, indent=1).encode())
 
 
 class LakeResult(NamedTuple):
@@ -81,8 +143,8 @@ class LakeRun:
         self.told, self.settings, self.skips, self.progress = told, settings, skips, progress or Progress()
         self.scale = "logits" if logits else "counts" if told.normalize else None
         self.skipped: dict[str, str] = {}
-        self.spooled: list[Spooled] = []
         self.contents: Inventory
+        self.buckets: Buckets
 
     def run(
         self,
@@ -98,7 +160,7 @@ class LakeRun:
             self._understand(with_posterior=with_posterior)
             self._spool()
             model, learned_from = self._model(fit)
-            for place in range(self.n_buckets):
+            for place in range(self.buckets.number):
                 self._answer(place, model, with_posterior=with_posterior)
                 self.progress.finish()
             if save is not None:
@@ -121,50 +183,43 @@ class LakeRun:
         self.contents = contents_of(self.data_sets, meanings, facts, self.told)
         if with_posterior and (taken := [name for name in self.contents.classes if name in OWN_COLUMNS]):
             raise InvalidPredictions(f"a table cannot have a column {taken[0]!r} for a class of that name")
-        self.n_buckets = buckets.n_buckets(self.contents)
+        self.buckets = Buckets(self.places.spool, self.contents, self.scale, skips=self.skips)
         n_partitions = sum(len(data.partitions) for data in self.data_sets)
-        self.progress.expect(n_partitions + self.n_buckets * (1 if self.contents.is_soft else 2))
+        self.progress.expect(n_partitions + self.buckets.number * (1 if self.contents.is_soft else 2))
 
     def _facts(self, data: DataSet, meaning: Meaning) -> list[PartitionFacts]:
         found: list[PartitionFacts] = []
         for partition in data.partitions:
-            try:
-                found.append(facts_of(partition, meaning, self.scale, found[0] if found else None))
-            except InvalidPredictions as error:
-                self._skip(partition, error)
+            first = found[0] if found else None
+            with self._skipping(partition):
+                read = partial(facts_of, path=partition.path, meaning=meaning, scale=self.scale, first=first)
+                found.append(partition.read(read))
         if not found:
             raise InvalidPredictions(f"{data.source} has no partition that can be read")
         return found
 
-    def _skip(self, partition: Partition, error: InvalidPredictions) -> None:
-        if not self.skips:
-            raise may_skip(error) from error
-        self.skipped[partition.path] = str(error)
+    @contextmanager
+    def _skipping(self, partition: Partition) -> Iterator[None]:
+        """Leave the partition out where it is refused, or say how to."""
+        try:
+            yield
+        except InvalidPredictions as error:
+            if not self.skips:
+                raise may_skip(error) from error
+            self.skipped[partition.path] = str(error)
 
     def _spool(self) -> None:
         self.progress.begin("sorting answers by item")
         every = [(which, part) for which, data in enumerate(self.data_sets) for part in data.partitions]
         for place, (which, partition) in enumerate(every):
-            own = Spooled(partition, place, which)
-            try:
-                if partition.path not in self.skipped:
-                    buckets.spool(own, self.contents, self.places.spool, self.n_buckets)
-                    self.spooled.append(own)
-            except InvalidPredictions as error:
-                self._skip(partition, error)
-            except Exception as error:
-                if is_full(error):
-                    reason = f"no space is left on the disk to sort {partition.path}"
-                    raise OSError(errno.ENOSPC, reason, str(self.places.work)) from error
-                raise
+            if partition.path not in self.skipped:
+                with self._skipping(partition):
+                    self.buckets.spool(partition, place, which)
             self.progress.finish()
 
-    def _bucket(self, place: int) -> CodedBucket | Bucket | None:
+    def _bucket(self, place: int) -> Bucket | None:
         """The items of a bucket; None where there are none."""
-        return buckets.read_codes(self.places.spool, place, self.contents, self.spooled) or self._whole(place)
-
-    def _whole(self, *which: int) -> Bucket | None:
-        return buckets.read_buckets(self.places.spool, which, self.contents, self.spooled, self.scale, skips=self.skips)
+        return self.buckets.read_codes(place) or self.buckets.read([place])
 
     # ---- the fit ----------------------------------------------------------------------------------------------
 
@@ -187,12 +242,13 @@ class LakeRun:
             return None
         self.progress.begin("counting patterns of votes")
         codes, counts = np.empty(0, dtype=np.int64), np.empty(0)
-        for place in range(self.n_buckets):
+        for place in range(self.buckets.number):
             found = self._bucket(place)
             self.progress.finish()
             if found is None:
                 continue
-            new = codes_of(found.predictions) if isinstance(found, Bucket) else found.codes  # some items are unusual
+            # Of a bucket with some unusual items there are predictions.
+            new = codes_of(found.answers) if isinstance(found.answers, Predictions) else found.answers
             if new is None:
                 return None
             codes, counts = _merged(codes, counts, new)
@@ -206,20 +262,20 @@ class LakeRun:
 
     def _of_codes(self, codes: IntArray) -> Predictions:
         """An item for each pattern."""
-        axes = axes_of(self.contents, len(codes))
+        axes = self.buckets.axes(len(codes))
         votes = votes_of_codes(codes, axes.members.size, axes.classes.size)
         item, member = np.nonzero(votes >= 0)
         return of_answers(item, member, votes[item, member], axes, partial=False)
 
     def _sample(self) -> tuple[Predictions, str]:
         """The items of some buckets: a hash has drawn them."""
-        n_sampled = -(-self.n_buckets * SAMPLED_NUMBERS // max(self.contents.n_numbers, 1))
-        n_sampled = min(max(n_sampled, 1), self.n_buckets)
-        found = self._whole(*range(n_sampled))
-        if found is None:
+        n_sampled = -(-self.buckets.number * SAMPLED_NUMBERS // max(self.contents.n_numbers, 1))
+        n_sampled = min(max(n_sampled, 1), self.buckets.number)
+        found = self.buckets.read(range(n_sampled))
+        if found is None or not isinstance(found.answers, Predictions):
             raise InvalidPredictions("no item has an answer")
-        what = "all" if n_sampled == self.n_buckets else "a sample of"
-        return found.predictions, f"{what} {len(found.items):,} items"
+        what = "all" if n_sampled == self.buckets.number else "a sample of"
+        return found.answers, f"{what} {len(found.items):,} items"
 
     # ---- out --------------------------------------------------------------------------------------------------
 
@@ -244,10 +300,10 @@ class LakeRun:
         with whole_file(target) as file:
             file.write(made.getbuffer())
 
-    def _posterior(self, bucket: CodedBucket | Bucket, model: AbstractAggregator) -> FloatArray:
-        if isinstance(bucket, Bucket):
-            return to_numpy(model.predict_proba(bucket.predictions))
-        patterns, place = np.unique(bucket.codes, return_inverse=True)
+    def _posterior(self, bucket: Bucket, model: AbstractAggregator) -> FloatArray:
+        if isinstance(bucket.answers, Predictions):
+            return to_numpy(model.predict_proba(bucket.answers))
+        patterns, place = np.unique(bucket.answers, return_inverse=True)
         return np.asarray(to_numpy(model.predict_proba(self._of_codes(patterns)))[place])
 
     def _fused(self, learned_from: str) -> LakeResult:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,21 +13,15 @@ from consilience.data.names import as_written, sorted_names
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns, pooled_labels
 from consilience.data.tables.layouts import read_columns
-from consilience.files.lake.partitions import DataSet, Partition, scan
-from consilience.system.errors import InvalidPredictions, Say
-from consilience.system.untrusted import reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import IntArray
+from consilience.data.tables.told import Told
+from consilience.files.lake.partitions import DataSet, may_skip
+from consilience.system.arrays import IntArray
+from consilience.system.errors import InvalidPredictions, Say, within
 
 HEADS, HEAD_ROWS = 8, 2000  # the first rows of so many partitions are looked at
 WHOLE_ITEMS = 200
 """All rows of so many items are looked at too, where rows may be items: those of each member may stand together."""
 
-FULL = re.compile(r"No space left|os error (27|28|122)\b")  # how polars says that the disk is full, without its number
 MOST_VALUES = 100_000  # labels with more different values than this are none
 
 
@@ -127,7 +121,7 @@ def _read(data: DataSet, read: Callable[[pl.LazyFrame], pl.DataFrame], *, skips:
     parts: dict[str, pl.DataFrame] = {}
     for partition in data.partitions[:: max(1, len(data.partitions) // HEADS)][:HEADS]:
         try:
-            parts[partition.path] = reading(partition, read)
+            parts[partition.path] = partition.read(read)
         except InvalidPredictions as error:
             if not skips:
                 raise may_skip(error) from error
@@ -143,11 +137,9 @@ def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any
     columns = Columns({name: Column.of_polars(name, rows[name], as_written) for name in rows.columns}, stem=of.name)
     if not len(columns) or not columns.n_rows:
         raise InvalidPredictions(f"{of.source} must have rows of answers; it has none")
-    try:
+    with within(of.source):
         understood = read_columns(columns, told, scale)
         return _meaning(understood.roles, understood.words, scale)
-    except InvalidPredictions as error:
-        raise error.within(of.source) from None
 
 
 def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, skips: bool) -> dict[str, pl.DataFrame]:
@@ -165,20 +157,8 @@ def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, 
     return good or parts
 
 
-def may_skip(error: InvalidPredictions) -> InvalidPredictions:
-    """The same, with how to leave the partition out."""
-    return InvalidPredictions(error.marked, "; --skip-bad leaves such partitions out")
-
-
 def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> Meaning:
-    if not roles.get("item"):
-        raise InvalidPredictions(
-            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
-        )
-    if "probability" in roles or ("class" in roles and "label" in roles):
-        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
-    if scale is None and (" in per cent" in words or words.startswith("logits") or ", logits of" in words):
-        raise InvalidPredictions("numbers of a data set must be probabilities, or logits if --logits says so")
+    _check_roles(roles, words, scale)
     item = roles["item"][0]
     member = roles["member"][0] if len(roles) > 2 and "member" in roles else None
     if "numbers" in roles:
@@ -189,6 +169,18 @@ def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) 
     return Meaning(item, member, tuple(answers), "labels", (), words)
 
 
+def _check_roles(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> None:
+    """Raise for tables that are no data set."""
+    if not roles.get("item"):
+        raise InvalidPredictions(
+            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
+        )
+    if "probability" in roles or ("class" in roles and "label" in roles):
+        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
+    if scale is None and (" in per cent" in words or words.startswith("logits") or ", logits of" in words):
+        raise InvalidPredictions("numbers of a data set must be probabilities, or logits if --logits says so")
+
+
 # ---- on the whole -----------------------------------------------------------------------------------------
 
 
@@ -197,33 +189,32 @@ class PartitionFacts(NamedTuple):
 
     n_rows: int
     members: pl.Series | None
-    labels: pl.Series | None
-    widths: list[int]  # of lists
+    values: pl.Series | None  # the different labels, or lengths of lists
     schema: dict[str, Any]  # of the columns that are read
 
 
-def reading(partition: Partition, read: Callable[[Any], Any]) -> Any:
-    """What is read of a partition; raises a sentence with its name."""
-    try:
-        return read(scan(partition))
-    except (Exception, pl.exceptions.PanicException) as error:  # polars raises many kinds
-        if isinstance(error, MemoryError | InvalidPredictions) or is_full(error):
-            raise
-        raise InvalidPredictions(f"{partition.path} cannot be read; {reason_of(error)}") from error
-
-
-def is_full(error: BaseException) -> bool:
-    """Whether the disk is full, or a file or a user may take no more of it."""
-    return getattr(error, "errno", None) in (27, 28, 122) or FULL.search(str(error)) is not None
-
-
-def facts_of(partition: Partition, meaning: Meaning, scale: Any, first: PartitionFacts | None) -> PartitionFacts:
+def facts_of(
+    lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: PartitionFacts | None
+) -> PartitionFacts:
     """The different values of a partition; raises if its columns are not those of the first one, if that is known."""
-    found: PartitionFacts = reading(partition, lambda lazy: _facts(lazy, partition.path, meaning, scale, first))
-    return found
+    schema = _schema(lazy, path, meaning, first)
+    found = lazy.select(**_asked(meaning, scale)).collect(engine="streaming")
+    if empty := [name for name in meaning.names if found[f"empty {name}"][0]]:
+        raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
+    values = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
+    if meaning.kind == "lists" and values is not None:
+        _check_widths(values.to_list(), path, first)
+    if "wrong" in found.columns and (wrong := found["wrong"][0]) is not None:
+        raise InvalidPredictions(
+            f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
+            "--logits if they are logits, --normalize if they are counts"
+        )
+    members = found["members"][0] if "members" in found.columns else None
+    return PartitionFacts(found["n_rows"][0], members, values, schema)
 
 
-def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: PartitionFacts | None) -> PartitionFacts:
+def _schema(lazy: pl.LazyFrame, path: str, meaning: Meaning, first: PartitionFacts | None) -> dict[str, Any]:
+    """The columns that are read, of the same kinds as in the first partition."""
     every = lazy.collect_schema()
     own = {name: every.get(name) for name in meaning.columns}
     for name, kind in (own if first is None else first.schema).items():
@@ -231,23 +222,14 @@ def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: P
             got = "none" if own[name] is None else f"one of {own[name]}"
             as_others = "" if kind is None else f" of {kind}, as others have"
             raise InvalidPredictions(f"{path} must have the column {name!r}{as_others}; it has {got}")
-    found = lazy.select(**_asked(meaning, scale)).collect(engine="streaming")
-    if empty := [name for name in meaning.names if found[f"empty {name}"][0]]:
-        raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
-    together = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
-    members = found["members"][0] if "members" in found.columns else None
-    if meaning.kind == "labels":
-        return PartitionFacts(found["n_rows"][0], members, together, [], own)
-    widths = [] if together is None else together.to_list()
-    wanted = first.widths if first is not None and first.widths else widths[:1]
-    if set(widths) - set(wanted):
+    return own
+
+
+def _check_widths(widths: list[int], path: str, first: PartitionFacts | None) -> None:
+    """Raise unless lists have one length, that of the first partition."""
+    wanted = widths if first is None or first.values is None else first.values.to_list() or widths
+    if set(widths) - set(wanted[:1]):
         raise InvalidPredictions(f"{path} must have lists of {wanted[0]} numbers, as others; it has {some(widths)}")
-    if "wrong" in found.columns and (wrong := found["wrong"][0]) is not None:
-        raise InvalidPredictions(
-            f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
-            "--logits if they are logits, --normalize if they are counts"
-        )
-    return PartitionFacts(found["n_rows"][0], members, None, widths, own)
 
 
 def _asked(meaning: Meaning, scale: Any) -> dict[str, pl.Expr]:
@@ -282,28 +264,26 @@ def contents_of(
     data_sets: list[DataSet], meanings: list[Meaning], facts: list[list[PartitionFacts]], told: Told
 ) -> Inventory:
     """What all facts of the partitions of each data set tell together."""
-    every = [own for some_facts in facts for own in some_facts]
-    kinds = sorted({str(own.schema[meanings[0].item]) for own in every})
+    every, first = [own for some_facts in facts for own in some_facts], meanings[0]
+    kinds = sorted({str(own.schema[first.item]) for own in every})
     if len(kinds) > 1:
         raise InvalidPredictions(f"items must be written in one way in all data sets; they are {some(kinds)}")
     n_rows = sum(own.n_rows for own in every)
-    members, member_values = _members(data_sets, meanings, every)
-    labels = _pooled([own.labels for own in every])
-    if labels is None:
-        return Inventory(meanings, members, _class_names(meanings, every, told), member_values, None, n_rows)
-    if len(labels) > MOST_VALUES or (not told.are_named and len(labels) > max(FEW, n_rows / ROWS_PER_VALUE)):
+    members, member_values = _members(data_sets, first, every)
+    values = _pooled([own.values for own in every])
+    if values is None or first.kind != "labels":
+        classes = _named_numbers(values, told) if first.kind == "lists" else list(first.classes)
+        return Inventory(meanings, members, classes, member_values, None, n_rows)
+    if len(values) > MOST_VALUES or (not told.are_named and len(values) > max(FEW, n_rows / ROWS_PER_VALUE)):
         raise InvalidPredictions(
-            f"labels must be classes that members give again and again; there are {len(labels):,} different ones, such "
-            f"as {some(labels[:3].to_list())}"
+            f"labels must be classes that members give again and again; there are {len(values):,} different ones, such "
+            f"as {some(values[:3].to_list())}"
         )
-    (places,), classes = pooled_labels([Column.of_polars(meanings[0].answers[0], labels, as_written)], told.classes)
-    return Inventory(meanings, members, list(map(as_written, classes)), member_values, Values(labels, places), n_rows)
+    (places,), classes = pooled_labels([Column.of_polars(first.answers[0], values, as_written)], told.classes)
+    return Inventory(meanings, members, list(map(as_written, classes)), member_values, Values(values, places), n_rows)
 
 
-def _members(
-    data_sets: list[DataSet], meanings: list[Meaning], every: list[PartitionFacts]
-) -> tuple[list[str], Values | None]:
-    first = meanings[0]
+def _members(data_sets: list[DataSet], first: Meaning, every: list[PartitionFacts]) -> tuple[list[str], Values | None]:
     if first.member is None:
         names = list(map(as_written, first.answers)) if first.has_member_columns else [own.name for own in data_sets]
         if len(set(names)) < len(names):
@@ -322,12 +302,11 @@ def _pooled(parts: list[pl.Series | None]) -> pl.Series | None:
     return pl.concat(given).unique().sort() if given else None
 
 
-def _class_names(meanings: list[Meaning], every: list[PartitionFacts], told: Told) -> list[str]:
-    if meanings[0].kind == "rows":
-        return list(meanings[0].classes)
-    widths = sorted({width for own in every for width in own.widths})
-    if len(widths) != 1:
-        raise InvalidPredictions(f"lists must have a number for each class; they have {some(widths)} numbers")
-    if told.classes is not None and len(told.classes) != widths[0]:
-        raise InvalidPredictions(Say("classes"), f" must name each of the {widths[0]} numbers; got {len(told.classes)}")
-    return list(told.classes or map(str, range(widths[0])))
+def _named_numbers(widths: pl.Series | None, told: Told) -> list[str]:
+    """The classes that the numbers of lists of these lengths stand for."""
+    width = [] if widths is None else widths.to_list()
+    if len(width) != 1:
+        raise InvalidPredictions(f"lists must have a number for each class; they have {some(width)} numbers")
+    if told.classes is not None and len(told.classes) != width[0]:
+        raise InvalidPredictions(Say("classes"), f" must name each of the {width[0]} numbers; got {len(told.classes)}")
+    return list(told.classes or map(str, range(width[0])))
