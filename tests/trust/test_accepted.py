@@ -212,7 +212,7 @@ def test_a_long_table_with_an_index(tmp_path, suffix):
 
 def test_labels_with_an_index(tmp_path):
     pd.Series([2, 0, 1], name="label").to_csv(tmp_path / "y.csv")
-    assert read_labels(str(tmp_path / "y.csv")).labels == (["0", "1", "2"], ["2", "0", "1"])
+    assert read_labels(str(tmp_path / "y.csv")).labels[:2] == (["0", "1", "2"], ["2", "0", "1"])
 
 
 def test_flat_files_of_labels_of_which_some_lack_a_class(tmp_path):
