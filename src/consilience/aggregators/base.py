@@ -34,7 +34,7 @@ from consilience.data.predictions import (
     placed,
     warn_of_turned_axes,
 )
-from consilience.data.reading import check_number, check_sizes
+from consilience.data.validation import check_number, check_sizes
 from consilience.maths.em import UNSETTLED, Statistics, keeps_silent
 from consilience.passes.reader import AnyReader, patterns_of, read_anywhere
 from consilience.passes.responsibilities import LazyPosterior

@@ -12,7 +12,7 @@ from consilience.aggregators.base import AbstractLatent, Outcome, read_class_pri
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record
 from consilience.answering.linear import LinearRule
 from consilience.data.predictions import AbstractPredictions, example_of, n_counted
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.maths.em import (
     Model,
     Scores,

@@ -46,7 +46,7 @@ from consilience.answering.rule import AbstractRule
 from consilience.data.axes import Axes
 from consilience.data.labels import known_truths
 from consilience.data.predictions import AbstractPredictions
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.maths.em import State
 from consilience.passes.pair_products import Agreement
 from consilience.system.arrays import Array

@@ -20,12 +20,12 @@ import numpy.typing as npt
 from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, is_whole, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
-from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
 from consilience.data.tables.columns import Column, Columns, Rows, is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
 from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
+from consilience.data.validation import SUM_TOLERANCE
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
 from consilience.data.tables.columns import Column, has_fractions
 from consilience.data.tables.told import MOST_LISTED, names_of, say_columns
+from consilience.data.validation import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
 from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 
