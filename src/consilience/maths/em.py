@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
+from typing import Any, Generic, NamedTuple, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -74,16 +74,6 @@ class Scores(NamedTuple):
     log_prior: FloatArray  # (true,)
     weights: FloatArray  # (members, true, predicted)
     bias: FloatArray  # (members, true)
-
-
-class Model(Protocol):
-    """The mathematics of a latent-class method."""
-
-    def maximize(self, statistics: Statistics, start: Any, /) -> Any:
-        """The best parameters given the statistics, or better ones than `start` where the best has no formula."""
-
-    def scores(self, parameters: Any, /) -> Scores:
-        """The linear layer of the E step."""
 
 
 class State(NamedTuple):
