@@ -160,6 +160,11 @@ class Axes(NamedTuple):
     items: Axis
     classes: Axis
 
+    @classmethod
+    def named(cls, members: Sequence[Any], items: Axis, classes: Sequence[Any]) -> Axes:
+        """With these names of members and classes."""
+        return cls(Axis("member", len(members), members), items, Axis("class", len(classes), classes))
+
 
 def index_of(values: Any) -> list[Any] | None:
     """The index of a pandas Series; None for anything else."""

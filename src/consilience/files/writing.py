@@ -180,10 +180,10 @@ def write_json(file: IO[bytes], records: Iterable[Any], *, by_line: bool) -> Non
         file.write(json.dumps(list(records), ensure_ascii=False, indent=1).encode())
 
 
-def write_frame(file: IO[bytes], frame: Any) -> None:
+def write_frame(file: IO[bytes], frame: Any, metadata: dict[str, str] | None = None) -> None:
     """Write a frame of polars as Parquet."""
     made = io.BytesIO()  # polars would call a full disk an error of the format
-    frame.write_parquet(made)
+    frame.write_parquet(made, metadata=metadata)
     file.write(made.getbuffer())
 
 

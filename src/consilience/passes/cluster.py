@@ -178,9 +178,9 @@ class ClusterPredictions(AbstractPredictions):
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""
         if self.are_votes:
-            people, kinds = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
-            made = self._with(partial(Predictions.aligned, members=people.names, classes=kinds.names))
-            made.axes = Axes(people, self.axes.items, kinds)
+            axes = Axes.named(list(members), self.axes.items, list(classes))
+            made = self._with(partial(Predictions.aligned, members=axes.members.names, classes=axes.classes.names))
+            made.axes = axes
             return made
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
             raise InvalidPredictions(

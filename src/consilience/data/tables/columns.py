@@ -253,7 +253,11 @@ ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
 
 FEW, ROWS_PER_VALUE = 20, 10
-"""A column of labels has at most so many different values, or one for so many rows."""
+
+
+def are_few(n_values: int, n_rows: int) -> bool:
+    """Whether so many different values may be labels: there are at most `FEW`, or one for `ROWS_PER_VALUE` rows."""
+    return n_values <= max(FEW, n_rows / ROWS_PER_VALUE)
 
 
 T = TypeVar("T")
@@ -392,7 +396,7 @@ class Column:
     repeats = fact(lambda own: len(own.given) < own.n_given)  # some value is given twice
     varies = fact(lambda own: len(own.given) > 1)
     is_complete = fact(lambda own: own.n_given == own.size)  # every row has a value
-    has_few = fact(lambda own: len(own.given) <= max(FEW, own.n_given / ROWS_PER_VALUE))
+    has_few = fact(lambda own: are_few(len(own.given), own.n_given))
     counts_rows = fact(lambda own: _counts_from(0, own))  # 0, 1, 2, …, as the index of a data frame
     # An index that only counts the rows.
     is_count = fact(lambda own: (own.is_unnamed or str(own.name).strip().lower() == "index") and own.counts_rows)

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.axes import Axes, Axis, short, some
-from consilience.data.names import as_written, check_spellings, in_order_of_appearance, is_missing, sorted_names
-from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns
+from consilience.data.axes import short, some
+from consilience.data.names import as_written, check_spellings, is_missing, sorted_names
+from consilience.data.predictions import Predictions
+from consilience.data.tables.columns import Column, Columns, are_few
+from consilience.data.tables.layouts import answers_in
 from consilience.data.tables.told import Told, cut
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -276,14 +277,10 @@ def _classes(names: Iterable[str]) -> list[str]:
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    items, item_names = Column.of_list("item", [item for item, _, _ in answers]).places(in_order_of_appearance)
-    members, member_names = Column.of_list("member", [member for _, member, _ in answers]).places(sorted_names)
-    axes = Axes(
-        Axis("member", len(member_names), member_names),
-        Axis("item", len(item_names), item_names, by_name=True),
-        Axis("class", len(classes), classes),
+    item, member = (
+        Column.of_list(role, [answer[k] for answer in answers]) for k, role in enumerate(("item", "member"))
     )
-    return of_answers(items, members, given, axes, partial=True)
+    return answers_in(item, member, given, classes)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
@@ -293,7 +290,7 @@ def is_free(labels: Counter[str]) -> bool:
     """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
     n_answers = labels.total()
     has_sentences = any(label.count(" ") >= WORDS for label in labels)
-    return len(labels) > max(FEW, n_answers / ROWS_PER_VALUE) or (has_sentences and 2 * len(labels) > n_answers)
+    return not are_few(len(labels), n_answers) or (has_sentences and 2 * len(labels) > n_answers)
 
 
 def not_classes(what: str) -> InvalidPredictions:
