@@ -226,8 +226,6 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
     A frame has a column for each class; a class without one has no probability.
     """
-    if is_frame(labels):
-        labels = read_label_frame(labels, axes.items)
     if isinstance(labels, NamedLabels):
         rows = _rows_by_name(labels, axes)
     else:

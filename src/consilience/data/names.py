@@ -43,6 +43,11 @@ def text_of(name: Any) -> str:
     return text[:-2] if text.endswith(".0") and FLOAT_OF_WHOLE.fullmatch(text) else text
 
 
+def cut(text: str, most: int) -> str:
+    """Text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def as_written(value: Any) -> str:
     """A value of a file as a name: a number becomes its text; text stays, so that two spellings of a name are noticed.
 

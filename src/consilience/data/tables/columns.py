@@ -329,6 +329,12 @@ class Column:
         names = np.array([*self.names, None], dtype=object)
         return list(names[self.coded.codes[:n_rows]])
 
+    def item_rows(self, *, base: int) -> list[Any]:
+        """The name of the item in each row; raises if one is missing."""
+        if (row := self.first_missing) is not None:
+            raise InvalidPredictions(f"column {self.name!r} must name every item; row {row + base} is empty")
+        return self.rows()
+
     @property
     def first_missing(self) -> int | None:
         """The first row without a name; None if there is none."""

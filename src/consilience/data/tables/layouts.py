@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, some
-from consilience.data.names import in_order_of_appearance, is_whole, sorted_names
+from consilience.data.names import cut, in_order_of_appearance, is_whole, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.tables import numbers as numeric
 from consilience.data.tables.columns import Column, Columns, Rows, are_few, is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
+from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, may_be_truth, names_of, say_columns
 from consilience.data.validation import SUM_TOLERANCE
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
@@ -142,10 +142,7 @@ class _View:
 
     def items(self) -> list[Any] | None:
         """The names of items, one for each row of a wide table."""
-        item = self.roles.item
-        if item is not None and (row := item.first_missing) is not None:
-            raise InvalidPredictions(f"column {item.name!r} must name every item; row {row + self.row_base} is empty")
-        return None if item is None else item.rows()
+        return None if self.roles.item is None else self.roles.item.item_rows(base=self.row_base)
 
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
         """Probabilities of a wide table: of one member, or of those with names."""

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from consilience.data.axes import short, some
-from consilience.data.names import as_written, check_spellings, is_missing, sorted_names
+from consilience.data.names import as_written, check_spellings, cut, is_missing, sorted_names
 from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column, Columns, are_few
 from consilience.data.tables.layouts import answers_in
-from consilience.data.tables.told import Told, cut
+from consilience.data.tables.told import Told
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 from consilience.system.untrusted import stem_of
@@ -277,10 +277,8 @@ def _classes(names: Iterable[str]) -> list[str]:
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    item, member = (
-        Column.of_list(role, [answer[k] for answer in answers]) for k, role in enumerate(("item", "member"))
-    )
-    return answers_in(item, member, given, classes)
+    items, members, _ = map(list, zip(*answers, strict=True))
+    return answers_in(Column.of_list("item", items), Column.of_list("member", members), given, classes)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------

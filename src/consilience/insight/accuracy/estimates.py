@@ -32,7 +32,7 @@ from consilience.metrics.scores import wilson
 from consilience.passes.kernels import votes_of
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
-from consilience.system.untrusted import damaged, read_weights, sealed
+from consilience.system.untrusted import read_weights, sealed
 
 LEAST_LABELS = 10  # with fewer labelled votes nothing is measured
 
@@ -388,10 +388,7 @@ def contents(intervals: Intervals) -> dict[str, Any]:
 
 def read(path: str | os.PathLike[str]) -> Intervals:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    arrays = read_weights(path, INTERVALS_VERSION, INTERVAL_FEATURES, _sizes)
-    if (arrays["deviation"] <= 0).any():
-        raise damaged(path)
-    return Intervals(**arrays)
+    return Intervals(**read_weights(path, INTERVALS_VERSION, INTERVAL_FEATURES, _sizes))
 
 
 def _sizes(_: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
