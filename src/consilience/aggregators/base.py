@@ -41,6 +41,7 @@ from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import check_fits, show_progress
+from consilience.system.tables import Table
 
 Rule = TypeVar("Rule", bound=AbstractRule)
 Library: TypeAlias = Literal["pandas", "polars", "pyarrow"]
@@ -445,13 +446,11 @@ def _frame_of(
         indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
         index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
         return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
-    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
-
     columns = [*names, *map(str, classes)]
     if repeated := {name for name in columns if columns.count(name) > 1}:
         raise ValueError(f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use pandas")
     content = [*map(_of_one_kind, names.values()), *values.T]
-    return nw.from_dict(dict(zip(columns, content, strict=True)), backend=library).to_native()
+    return Table(dict(zip(columns, content, strict=True))).to_frame(library)
 
 
 def _of_one_kind(names: Sequence[Any]) -> list[Any]:

@@ -276,7 +276,7 @@ class Predictions(AbstractPredictions):
         if n_classes is None and names is None and not partial and not (table == 0).any():
             warn(NO_ZERO)
         member, item = np.nonzero(table != -1)
-        made = of_answers(item, member, table[member, item], axes, partial=True)
+        made = of_answers(item, member, table[member, item], axes)
         return made._finish(counts, partial=partial, order="members, items")
 
     @classmethod
@@ -331,7 +331,7 @@ class Predictions(AbstractPredictions):
             validation.axis_of_positions("item", item_positions, items),
             _class_axis(size, names, ordered=ordered),
         )
-        made = of_answers(item_positions, member_positions, answers, axes, partial=True)
+        made = of_answers(item_positions, member_positions, answers, axes)
         return made._finish(counts, partial=partial)
 
     @classmethod
@@ -864,7 +864,7 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
     return _assembled(soft, merged(hard), axes)
 
 
-def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
+def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
     soft, hard = list[SoftMember](), None
     if answers.ndim == 1:
@@ -878,10 +878,7 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
         for position, own in enumerate(np.split(order, ends)):
             answered = None if np.array_equal(items[own], everything) else items[own]
             soft.append(SoftMember(position, answers[own], answered, is_complete=False))
-    made = _assembled(validation.validated(tuple(soft), hard, axes), hard, axes)
-    if not partial:
-        check_every_item_is_answered(made)
-    return made
+    return _assembled(validation.validated(tuple(soft), hard, axes), hard, axes)
 
 
 def _gathered(values: IntArray, order: IntArray, into: IntArray) -> IntArray:

@@ -191,7 +191,7 @@ def answers_in(
         found.append((places, names))
     (items, item_names), (members, member_names) = found
     axes = Axes.named(member_names, Axis("item", len(item_names), item_names, by_name=True), classes)
-    return of_answers(items, members, given, axes, partial=True)
+    return of_answers(items, members, given, axes)
 
 
 # ---- layouts of any shape -------------------------------------------------------------------------------------
@@ -518,7 +518,7 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
     axes = Axes.named(members, Axis("item", view.columns.n_rows, items, by_name=items is not None), classes)
-    made = of_answers(row, place, labels[place, row], axes, partial=True)
+    made = of_answers(row, place, labels[place, row], axes)
     if not view.told.are_named:
         check_labels(made, columns)
     if view.told.member is None:

@@ -265,7 +265,7 @@ class LakeRun:
         axes = self.buckets.axes(len(codes))
         votes = votes_of_codes(codes, axes.members.size, axes.classes.size)
         item, member = np.nonzero(votes >= 0)
-        return of_answers(item, member, votes[item, member], axes, partial=False)
+        return of_answers(item, member, votes[item, member], axes)
 
     def _sample(self) -> tuple[Predictions, str]:
         """The items of some buckets: a hash has drawn them."""
