@@ -26,7 +26,7 @@ from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
 from consilience.data.axes import Axes, array_of_names, short
 from consilience.data.labels import known_labels, on_classes
-from consilience.data.names import text_of
+from consilience.data.names import of_one_kind
 from consilience.data.predictions import (
     AbstractPredictions,
     Predictions,
@@ -449,14 +449,8 @@ def _frame_of(
     columns = [*names, *map(str, classes)]
     if repeated := {name for name in columns if columns.count(name) > 1}:
         raise ValueError(f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use pandas")
-    content = [*map(_of_one_kind, names.values()), *values.T]
+    content = [*(of_one_kind(own, {str, bool, int, float}) for own in names.values()), *values.T]
     return Table(dict(zip(columns, content, strict=True))).to_frame(library)
-
-
-def _of_one_kind(names: Sequence[Any]) -> list[Any]:
-    """Names as a column of one type: as they are if all are text or all are numbers of one type, else their texts."""
-    kinds = {type(name) for name in names}
-    return list(names) if len(kinds) == 1 and kinds <= {str, bool, int, float} else list(map(text_of, names))
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from consilience.system.errors import InvalidPredictions, Say
@@ -64,6 +64,12 @@ def texts_of(names: list[Any]) -> list[str]:
         return list(map(str, names))
     is_plain = kinds <= {str} and not any(name[-2:] == ".0" for name in names)
     return names if is_plain else [text_of(name) for name in names]
+
+
+def of_one_kind(names: Sequence[Any], kinds: set[type]) -> list[Any]:
+    """Names for a column of one type: as they are if all are of one of these kinds, else their texts."""
+    found = set(map(type, names))
+    return list(names) if len(found) == 1 and found <= kinds else list(map(text_of, names))
 
 
 def is_whole(name: Any) -> bool:

@@ -88,9 +88,7 @@ Found = TypeVar("Found")
 UNSETTLED = "the objective still changes by "  # how the warning of a loop that has not settled begins
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Fit(Generic[Found]):
+class Fit(NamedTuple, Generic[Found]):
     """Where the loop ended: the last state, and the objective after each step."""
 
     state: Found

@@ -26,7 +26,7 @@ from consilience.aggregators.consensus.learned.network import LearnedRule
 from consilience.aggregators.consensus.panel import Standing, copies, skills
 from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
-from consilience.insight.agreement import labels_of
+from consilience.insight.agreement import labels_of, ratio
 from consilience.maths.em import SumsOverItems
 from consilience.metrics.scores import wilson
 from consilience.passes.kernels import votes_of
@@ -223,8 +223,7 @@ class VoterSums(SumsOverItems):
     def mean(self, name: str) -> FloatArray:
         """One of the sums by vote (voters,); NaN of those who never vote."""
         of = self.sums[:, SUMS.index("met" if name == "shared" else "votes")]
-        means = np.divide(self.sums[:, SUMS.index(name)], of, out=np.full(len(of), np.nan), where=of > 0)
-        return np.asarray(means)
+        return ratio(self.sums[:, SUMS.index(name)], of)
 
 
 def tally(
