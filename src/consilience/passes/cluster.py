@@ -21,14 +21,7 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis, short
 from consilience.data.labels import NamedLabels
-from consilience.data.predictions import (
-    AbstractPredictions,
-    Predictions,
-    place_of,
-    placed,
-    stacked,
-    total_of,
-)
+from consilience.data.predictions import AbstractPredictions, Predictions, place_of, placed, stacked, total_of
 from consilience.maths.em import Scores, Statistics
 from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import Expectation, Reader
