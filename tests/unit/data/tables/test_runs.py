@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.data.reading import are_probabilities
 from consilience.data.tables import numbers as runs
 from consilience.data.tables.numbers import MOST, Numbers, runs_of_probabilities
+from consilience.data.validation import are_probabilities
 
 
 def found(values, *, has_point=False):
