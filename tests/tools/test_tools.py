@@ -279,6 +279,13 @@ def test_events_of_openai_evals_of_an_odd_type_are_passed_over(kind, tmp_path):
     assert len(answers_in(read_sources([path]).predictions)) == 2
 
 
+@pytest.mark.parametrize("winner", [{"name": "model_1"}, {"name": ["model_1"]}, {"a": 1.0, "b": None}])
+def test_an_answer_that_is_a_record_is_refused(winner, tmp_path):
+    held = [forms.duel(81, "gpt-4", winner, "tie")]
+    with pytest.raises(cs.InvalidPredictions, match="a label, or a number for each class; 'gpt-4/pair-v2' gives {'"):
+        read_sources([forms.Form("", "pairs.jsonl", held, set()).write(tmp_path)])
+
+
 def test_grades_with_several_entries_are_several_questions(tmp_path):
     held = json.loads((MADE / "inspect-grades.json").read_text())
     for place, sample in enumerate(held["samples"]):
