@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, ClassVar, Self, TypeVar, cast, final
@@ -384,6 +384,11 @@ class Predictions(AbstractPredictions):
         """
         from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
+        for argument, name in (("item", item), ("member", member), ("label", label)):
+            if not isinstance(name, str | None):
+                raise InvalidPredictions(f"{argument} must be the name of a column, which is text; got {short(name)}")
+        if not isinstance(counts, Hashable):
+            raise InvalidPredictions(f"counts must name a column of numbers; got {short(counts)}")
         columns = columns_of(frame)
         if not columns.n_rows:
             raise InvalidPredictions(f"frame must have rows of answers; it has none, in {len(columns)} columns")

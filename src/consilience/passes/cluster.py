@@ -124,7 +124,8 @@ class ClusterPredictions(AbstractPredictions):
         return made
 
     def _each(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
-        return self if self.are_votes else self._with(work)
+        # Each block does the work by itself, since some may have labels alone by now.
+        return self if self.are_votes else self._with(partial(Predictions._each, work=work))  # noqa: SLF001 - a block of these
 
     @property
     def items(self) -> Any:

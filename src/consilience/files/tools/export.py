@@ -15,7 +15,7 @@ import numpy as np
 from consilience.data.axes import short, some
 from consilience.data.names import as_written, check_spellings, cut, is_missing, sorted_names
 from consilience.data.predictions import Predictions
-from consilience.data.tables.columns import Column, Columns, are_few
+from consilience.data.tables.columns import Column, Columns, are_few, is_number
 from consilience.data.tables.layouts import answers_in
 from consilience.data.tables.told import Told
 from consilience.system.errors import InvalidPredictions, Say
@@ -123,6 +123,11 @@ class Export:
         if isinstance(said, list) and not unless:
             said = _only(said, item, member)
         is_blank = not said if is_row else is_missing(said) or not str(said).strip()
+        if is_row and not unless and not all(map(is_number, said.values())):
+            raise InvalidPredictions(
+                f"an answer must be a label, or a number for each class; {short(member)} gives {short(said)} to item "
+                f"{short(item)}"
+            )
         if unless or is_blank:
             self.left_out[unless or "records without an answer"] += 1
         elif is_true:
