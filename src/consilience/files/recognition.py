@@ -342,7 +342,7 @@ def _labels_in_table(
             item, label = (name if name in table else None for name in (told.item, told.label))
             told = Told(item, None, label)
         item, label = columns_of_labels(table, told)
-        named = NamedLabels(None if item is None else _all_named(table, item), table[label].rows())
+        named = NamedLabels(None if item is None else table[item].rows_of_items(base=2), table[label].rows())
     return named, None if item is None else repr(item) if item else "the column without a name", label
 
 
@@ -368,14 +368,6 @@ def _truth(contents: Contents, source: str) -> NamedLabels:
     answered = {item for item, _, _ in export.answers}  # nobody asks for the truth of other items
     truth = {item: label for item, label in export.truth.items() if item in answered}
     return NamedLabels(list(truth), list(truth.values()))
-
-
-def _all_named(table: Columns, item: str) -> list[str]:
-    """The names of items in a column; raises if one is missing."""
-    names = table[item].rows()
-    if None in names:
-        raise InvalidPredictions(f"column {item!r} must name every item; row {names.index(None) + 2} is empty")
-    return names
 
 
 def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
@@ -441,4 +433,4 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(list(table))}"
         )
-    return _all_named(table, column.name)
+    return column.rows_of_items(base=2)

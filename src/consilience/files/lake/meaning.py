@@ -11,7 +11,7 @@ import polars as pl
 from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns, pooled_labels
+from consilience.data.tables.columns import Column, Columns, are_few, pooled_labels
 from consilience.data.tables.layouts import read_columns
 from consilience.data.tables.told import Told
 from consilience.files.lake.partitions import DataSet, may_skip
@@ -274,7 +274,7 @@ def contents_of(
     if values is None or first.kind != "labels":
         classes = _named_numbers(values, told) if first.kind == "lists" else list(first.classes)
         return Inventory(meanings, members, classes, member_values, None, n_rows)
-    if len(values) > MOST_VALUES or (not told.are_named and len(values) > max(FEW, n_rows / ROWS_PER_VALUE)):
+    if len(values) > MOST_VALUES or (not told.are_named and not are_few(len(values), n_rows)):
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; there are {len(values):,} different ones, such "
             f"as {some(values[:3].to_list())}"
