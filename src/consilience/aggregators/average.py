@@ -33,7 +33,7 @@ class AbstractPool(AbstractAggregator):
         """How any items are answered."""
         self._check_is_fitted()
         members, classes = self.members_, self.classes_
-        axes = Axes(Axis("member", len(members), members), Axis("item", 0), Axis("class", len(classes), classes))
+        axes = Axes.around(Axis("item", 0), members, classes)
         self._check_order(axes)  # weights may have been set since the fit
         return self._rule(len(members))
 

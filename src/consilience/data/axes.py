@@ -160,6 +160,11 @@ class Axes(NamedTuple):
     items: Axis
     classes: Axis
 
+    @classmethod
+    def around(cls, items: Axis, members: Sequence[Any], classes: Sequence[Any]) -> Axes:
+        """The axis of items, between those of members and classes with these names."""
+        return cls(Axis("member", len(members), members), items, Axis("class", len(classes), classes))
+
 
 def index_of(values: Any) -> list[Any] | None:
     """The index of a pandas Series; None for anything else."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from consilience.data import reading
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merged
 from consilience.data.axes import Axes, Axis, check_order, in_order, joined_axis, joined_members, listed, short, some
-from consilience.data.names import nearly_same
+from consilience.data.names import in_order_of_appearance, nearly_same, sorted_names
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
@@ -882,6 +882,22 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     if not partial:
         check_every_item_is_answered(made)
     return made
+
+
+def of_named_answers(
+    item: Column, member: Column, answers: Any, classes: Sequence[Any], rows: Any = None, *, base: int = 0
+) -> Predictions:
+    """Predictions of answers beside the columns that name their items and members, of all rows or of some."""
+    found = []
+    for column, sort in ((item, in_order_of_appearance), (member, sorted_names)):
+        places, names = column.places(sort, base=base)
+        if rows is not None:  # some names occur in other rows alone
+            used, places = np.unique(places[rows], return_inverse=True)
+            names = [names[place] for place in used.tolist()]
+        found.append((places, names))
+    (items, item_names), (members, member_names) = found
+    axes = Axes.around(Axis("item", len(item_names), item_names, by_name=True), member_names, classes)
+    return of_answers(items, members, answers, axes, partial=True)
 
 
 def _gathered(values: IntArray, order: IntArray, into: IntArray) -> IntArray:

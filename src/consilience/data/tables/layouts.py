@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, some
-from consilience.data.names import in_order_of_appearance, is_whole, sorted_names
-from consilience.data.predictions import Predictions, check_members, of_answers, renamed
+from consilience.data.names import is_whole
+from consilience.data.predictions import Predictions, check_members, of_answers, of_named_answers, renamed
 from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import Column, Columns, Rows, is_absent, pooled_labels, unknown_cells
+from consilience.data.tables.columns import Column, Columns, Rows, are_few, is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
 from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
@@ -138,27 +138,11 @@ class _View:
         """Predictions of a long table, from labels or rows of numbers, of all its rows or of some."""
         item, member, _ = self.roles
         assert item is not None and member is not None  # noqa: S101, PT018 - the table is long
-        found = []
-        for column, in_order in ((item, in_order_of_appearance), (member, sorted_names)):
-            places, names = column.places(in_order, base=self.row_base)
-            if rows is not None:  # some names occur in other rows alone
-                used, places = np.unique(places[rows], return_inverse=True)
-                names = [names[place] for place in used.tolist()]
-            found.append((places, names))
-        (items, item_names), (members, member_names) = found
-        axes = Axes(
-            Axis("member", len(member_names), member_names),
-            Axis("item", len(item_names), item_names, by_name=True),
-            Axis("class", len(classes), classes),
-        )
-        return of_answers(items, members, given, axes, partial=True)
+        return of_named_answers(item, member, given, classes, rows, base=self.row_base)
 
     def items(self) -> list[Any] | None:
         """The names of items, one for each row of a wide table."""
-        item = self.roles.item
-        if item is not None and (row := item.first_missing) is not None:
-            raise InvalidPredictions(f"column {item.name!r} must name every item; row {row + self.row_base} is empty")
-        return None if item is None else item.rows()
+        return None if self.roles.item is None else self.roles.item.rows_of_items(self.row_base)
 
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
         """Probabilities of a wide table: of one member, or of those with names."""
@@ -517,11 +501,7 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     labels, classes = pooled_labels(columns, view.told.classes)
     members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
-    axes = Axes(
-        Axis("member", len(members), members),
-        Axis("item", view.columns.n_rows, items, by_name=items is not None),
-        Axis("class", len(classes), classes),
-    )
+    axes = Axes.around(Axis("item", view.columns.n_rows, items, by_name=items is not None), members, classes)
     made = of_answers(row, place, labels[place, row], axes, partial=True)
     if not view.told.are_named:
         check_labels(made, columns)
@@ -572,9 +552,6 @@ def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> 
 
 # ---- labels that may be none ----------------------------------------------------------------------------------
 
-MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
-"""More classes than the first number need this many answers each, or they are no classes."""
-
 MANY_ANSWERS = 10
 """If nobody who gives so many answers ever gives one twice, they are no labels."""
 
@@ -606,7 +583,7 @@ def check_repeated(predictions: Predictions, name: Any) -> None:
     """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
     is_said, n_given = _said(predictions)
     n_answers, is_busy = int(n_given.sum()), n_given >= MANY_ANSWERS
-    if predictions.n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
+    if not are_few(predictions.n_classes, n_answers):
         found = f"got {predictions.n_classes:,} different ones in {n_answers:,} answers"
     elif is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
         found = "nobody gives one twice"

@@ -215,5 +215,4 @@ class Buckets:
 
     def axes(self, n_items: int) -> Axes:
         """The members and classes of all data sets, and so many items without names."""
-        members, classes = self.contents.members, self.contents.classes
-        return Axes(Axis("member", len(members), members), Axis("item", n_items), Axis("class", len(classes), classes))
+        return Axes.around(Axis("item", n_items), self.contents.members, self.contents.classes)

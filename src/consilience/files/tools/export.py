@@ -12,15 +12,16 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.axes import Axes, Axis, short, some
-from consilience.data.names import as_written, check_spellings, in_order_of_appearance, is_missing, sorted_names
-from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns
+from consilience.data.axes import short, some
+from consilience.data.names import as_written, check_spellings, is_missing, sorted_names
+from consilience.data.predictions import Predictions, of_named_answers
+from consilience.data.tables.columns import Column, Columns, are_few
 from consilience.data.tables.told import Told, cut
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 from consilience.system.untrusted import stem_of
 
+ROLES = ("item", "member")
 WORDS = 4  # with so many spaces, and mostly different, answers are sentences
 N_EXAMPLES, LONGEST = 3, 24  # so many answers are shown as an example, with so many characters of each part
 
@@ -175,7 +176,7 @@ class Export:
         return Table(
             {
                 role: [_short(answer[place]) for answer in first]
-                for place, role in enumerate(("item", "member", "label" if isinstance(first[0][2], str) else "numbers"))
+                for place, role in enumerate((*ROLES, "label" if isinstance(first[0][2], str) else "numbers"))
             }
         )
 
@@ -276,14 +277,8 @@ def _classes(names: Iterable[str]) -> list[str]:
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    items, item_names = Column.of_list("item", [item for item, _, _ in answers]).places(in_order_of_appearance)
-    members, member_names = Column.of_list("member", [member for _, member, _ in answers]).places(sorted_names)
-    axes = Axes(
-        Axis("member", len(member_names), member_names),
-        Axis("item", len(item_names), item_names, by_name=True),
-        Axis("class", len(classes), classes),
-    )
-    return of_answers(items, members, given, axes, partial=True)
+    item, member = (Column.of_list(name, [own[place] for own in answers]) for place, name in enumerate(ROLES))
+    return of_named_answers(item, member, given, classes)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
@@ -291,9 +286,8 @@ def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[A
 
 def is_free(labels: Counter[str]) -> bool:
     """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
-    n_answers = labels.total()
     has_sentences = any(label.count(" ") >= WORDS for label in labels)
-    return len(labels) > max(FEW, n_answers / ROWS_PER_VALUE) or (has_sentences and 2 * len(labels) > n_answers)
+    return not are_few(len(labels), labels.total()) or (has_sentences and 2 * len(labels) > labels.total())
 
 
 def not_classes(what: str) -> InvalidPredictions:
