@@ -41,8 +41,13 @@ class Understood(NamedTuple):
     words: str
     example: Table | None = None  # None for arrays
     unread: Columns | None = None
-    items: Column | None = None  # names the item of each row; None where rows are items, in this order
-    roles: Mapping[str, Sequence[Any]] = {}  # the names of the columns that were read, by their role
+    roles: Mapping[str, Sequence[Column]] = {}  # the columns that were read, by their role
+    source: str = ""  # the file, or the files of tools together
+
+    @property
+    def items(self) -> Column | None:
+        """Names the item of each row; None where rows are items, in this order."""
+        return next(iter(self.roles.get("item", ())), None)
 
 
 def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is_of_file: bool = False) -> Understood:
@@ -153,16 +158,15 @@ class _View:
     def understood(self, made: Predictions, words: str, **columns: Sequence[Column]) -> Understood:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
         item, member, _ = self.roles
-        own = {"item": [] if item is None else [item], "member": [] if member is None else [member]} | columns
-        shown = [(role, column) for role, found in own.items() for column in found]
+        own = {"item": [item], "member": [member]} | columns
+        roles = {role: kept for role, found in own.items() if (kept := list(filter(None, found)))}
+        shown = [(role, column) for role, found in roles.items() for column in found]
         example = {f"{role}: {column.name or '(no name)'}": self._first(column) for role, column in shown[:MOST_SHOWN]}
         read = {column for _, column in shown}
         unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        roles = {role: [column.name for column in found] for role, found in own.items() if found}
-        return Understood(
-            made, f"{self._said_of_roles()}{words}{left_out}", Table(example), self.columns.kept(unread), item, roles
-        )
+        words = f"{self._said_of_roles()}{words}{left_out}"
+        return Understood(made, words, Table(example), self.columns.kept(unread), roles)
 
     def _said_of_roles(self) -> str:
         item, member, _ = self.roles

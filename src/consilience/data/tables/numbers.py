@@ -141,6 +141,10 @@ class Numbers(NamedTuple):
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
         return self.has_fractions() and self.share_of_probabilities() == 1
 
+    def may_be_labels(self) -> bool:
+        """Whether all numbers are whole, and not all are written with a point."""
+        return not self.notation.all_points and not self.has_fractions()
+
     def are_independent(self) -> bool:
         """Whether these are shares whose sums differ from row to row, as those of several labels do."""
         rows = self.given
@@ -203,7 +207,7 @@ def runs_of_probabilities(numbers: Numbers) -> list[_Run]:
     These are runs of the same length that are as good, and runs without a column of the first. Whole numbers may be
     labels, and do not count.
     """
-    if not (numbers.notation.all_points or numbers.has_fractions()):
+    if numbers.may_be_labels():
         return []
     if numbers.share_of_probabilities() == 1:
         return [_Run(1.0, numbers.values.shape[1], 0)]
@@ -269,7 +273,7 @@ def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
     numbers = numbers_in(columns, least=2)
     if numbers is None:
         return None
-    is_share = (numbers.has_fractions() or numbers.notation.all_points) and numbers.share_of_probabilities() >= MOST
+    is_share = not numbers.may_be_labels() and numbers.share_of_probabilities() >= MOST
     return numbers if is_share or numbers.meaning() == "per cent" else None
 
 
