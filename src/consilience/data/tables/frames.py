@@ -150,25 +150,30 @@ def shared_index(labels: Any) -> list[Any] | None:
 
 # ---- one frame, array or list of scores for each member -------------------------------------------------------
 
-MemberTable: TypeAlias = "tuple[Array, list[Any] | None, list[Any] | None]"
+
+MemberRows: TypeAlias = "tuple[Array, dict[str, Any]]"
 
 
-def read_member(part: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
-    """One member's rows, of an array as they are, and the names of items and classes that frames and scores have."""
+def read_member(
+    part: Any, name: Any, items: list[Any] | None, classes: list[Any] | None, *, normalize: bool
+) -> MemberRows:
+    """One member's rows, and the names of items and classes: those of a frame or of scores, if it has some."""
+    names: dict[str, Any] = {"items": items, "classes": classes}
     if is_frame(part):
-        return _read_frame(part, name, classes, normalize=normalize)
+        rows, own = _read_frame(part, name, classes, normalize=normalize)
+        return rows, names | own
     if not are_scored(part):
-        return part, None, None
+        return part, names
     if isinstance(part[0], Mapping):
         raise InvalidPredictions(
             f"member {name!r} must have a score for every class; it has only the best one: run the pipeline with "
             "top_k=None, or give the labels to from_labels"
         )
     rows, own_classes = read_rows(part, str(name))
-    return rows, None, own_classes
+    return rows, names if own_classes is None else names | {"classes": own_classes}
 
 
-def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
+def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberRows:
     from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
     columns = columns_of(frame)
@@ -186,7 +191,8 @@ def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normali
         raise InvalidPredictions(
             f"{expected}; it also has numbers in {some(names_of(left_out))}: name the classes with classes="
         )
-    return made.soft[0].rows, _items(made.axes.items, unread, name), made.classes
+    items = _items(made.axes.items, unread, name)
+    return made.soft[0].rows, {"classes": made.classes} | ({} if items is None else {"items": items})
 
 
 def _items(axis: Axis, unread: Sequence[Column], member: Any) -> list[Any] | None:
