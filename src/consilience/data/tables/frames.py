@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.tables.columns import Coded, Column, Columns, Notation, are_scored, coded_text, read_rows
+from consilience.data.tables.columns import Coded, Column, Columns, Notation, are_scored, read_rows
 from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
 from consilience.system.arrays import Array
 from consilience.system.errors import InvalidPredictions, polars, within
@@ -61,17 +61,14 @@ def _column(name: Any, series: Any) -> Column:
 def _of_pandas(name: Any, series: Any) -> Column:
     import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
 
-    def part(start: int, size: int) -> Any:
-        return polars().from_pandas(series.iloc[start : start + size])
-
     def code() -> Coded:
-        if is_text and kind.storage == "pyarrow":  # which `factorize` would copy
-            return coded_text(len(series), part)
         codes, values = pd.factorize(series, use_na_sentinel=True)
         return Coded(codes.astype(np.int32), list(values.tolist() if hasattr(values, "tolist") else values))
 
     kind, test = series.dtype, pd.api.types
     is_text = isinstance(kind, pd.StringDtype)
+    if is_text and kind.storage == "pyarrow":  # which `factorize` would copy
+        return Column.of_polars(name, polars().from_pandas(series))
     if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Column(name, len(series), code, stored=(numbers, Notation(all_points=test.is_float_dtype(kind))))
