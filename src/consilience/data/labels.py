@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, index_of, short, some
 from consilience.data.names import is_unknown
-from consilience.data.reading import are_probabilities, places_among
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, index_names, is_frame
 from consilience.data.tables.numbers import numbers_in, numbers_of
 from consilience.data.tables.roles import columns_naming, label_of_truths, unusual, usual_items
 from consilience.data.tables.told import names_of
+from consilience.data.validation import are_probabilities, places_among
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.system.errors import Either, InvalidPredictions
 
@@ -229,8 +229,6 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
     A frame has a column for each class; a class without one has no probability.
     """
-    if is_frame(labels):
-        labels = read_label_frame(labels, axes.items)
     if isinstance(labels, NamedLabels):
         rows = _rows_by_name(labels, axes)
     else:

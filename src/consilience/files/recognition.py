@@ -331,7 +331,7 @@ def _labels_in_table(
             known = [name if name in table else None for name in (told.item, told.label)]
             told = Told(known[0], None, known[1])
         item, label = columns_of_labels(table, told)
-        named = NamedLabels(None if item is None else item.rows_of_items(base=2), label.rows())
+        named = NamedLabels(None if item is None else item.item_rows(base=2), label.rows())
     where = None if item is None else repr(item.name) if item.name else "the column without a name"
     return named, where, label.name
 
@@ -423,4 +423,4 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(list(table))}"
         )
-    return column.rows_of_items(base=2)
+    return column.item_rows(base=2)

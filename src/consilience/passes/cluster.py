@@ -21,14 +21,7 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis, short
 from consilience.data.labels import NamedLabels
-from consilience.data.predictions import (
-    AbstractPredictions,
-    Predictions,
-    place_of,
-    placed,
-    stacked,
-    total_of,
-)
+from consilience.data.predictions import AbstractPredictions, Predictions, place_of, placed, stacked, total_of
 from consilience.maths.em import Scores, Statistics
 from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import Expectation, Reader
@@ -178,9 +171,9 @@ class ClusterPredictions(AbstractPredictions):
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""
         if self.are_votes:
-            people, kinds = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
-            made = self._with(partial(Predictions.aligned, members=people.names, classes=kinds.names))
-            made.axes = Axes(people, self.axes.items, kinds)
+            axes = Axes.named(list(members), self.axes.items, list(classes))
+            made = self._with(partial(Predictions.aligned, members=axes.members.names, classes=axes.classes.names))
+            made.axes = axes
             return made
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
             raise InvalidPredictions(
@@ -324,7 +317,6 @@ class ClusterExpectation:
     def __init__(self, reader: ClusterReader, *, remembers: bool) -> None:
         self.reader = reader
         self.remembers = remembers
-        self.kept = 1.0
         self._passes: list[tuple[Scores, float]] = []
         self._states = self._start()
 
@@ -340,7 +332,6 @@ class ClusterExpectation:
         scores = Scores(*(table.copy() for table in scores))  # the fit will overwrite its own
         if self.remembers:
             self._passes.append((scores, averaging))
-        self.kept *= 1 - averaging
         return _persistently(lambda: self._advance(scores, averaging), self._replay)
 
     def _advance(self, scores: Scores, averaging: float) -> Statistics:

@@ -268,12 +268,11 @@ ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
 
 FEW, ROWS_PER_VALUE = 20, 10
-"""Labels have at most so many different values, or one for so many answers."""
 
 
-def are_few(n_values: int, n_answers: float) -> bool:
-    """Whether values may be labels, since they are few."""
-    return n_values <= max(FEW, n_answers / ROWS_PER_VALUE)
+def are_few(n_values: int, n_rows: int) -> bool:
+    """Whether so many different values may be labels: there are at most `FEW`, or one for `ROWS_PER_VALUE` rows."""
+    return n_values <= max(FEW, n_rows / ROWS_PER_VALUE)
 
 
 T = TypeVar("T")
@@ -345,17 +344,17 @@ class Column:
         names = np.array([*self.names, None], dtype=object)
         return list(names[self.coded.codes[:n_rows]])
 
+    def item_rows(self, *, base: int) -> list[Any]:
+        """The name of the item in each row; raises if one is missing."""
+        if (row := self.first_missing) is not None:
+            raise InvalidPredictions(f"column {self.name!r} must name every item; row {row + base} is empty")
+        return self.rows()
+
     @property
     def first_missing(self) -> int | None:
         """The first row without a name; None if there is none."""
         is_missing = self.coded.codes < 0
         return int(np.argmax(is_missing)) if is_missing.any() else None
-
-    def rows_of_items(self, base: int) -> list[Any]:
-        """The name of an item in each row; raises if one is missing, counted from here."""
-        if (row := self.first_missing) is not None:
-            raise InvalidPredictions(f"column {self.name!r} must name every item; row {row + base} is empty")
-        return self.rows()
 
     def check_is_flat(self) -> None:
         """Raise if cells hold lists or records, which are no names."""

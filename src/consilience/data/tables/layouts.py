@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, some
-from consilience.data.names import is_whole
-from consilience.data.predictions import Predictions, check_members, of_answers, of_named_answers, renamed
-from consilience.data.reading import SUM_TOLERANCE
+from consilience.data.names import cut, in_order_of_appearance, is_whole, sorted_names
+from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.tables import numbers as numeric
 from consilience.data.tables.columns import Column, Columns, Rows, are_few, is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
+from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, may_be_truth, names_of, say_columns
+from consilience.data.validation import SUM_TOLERANCE
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -143,11 +143,11 @@ class _View:
         """Predictions of a long table, from labels or rows of numbers, of all its rows or of some."""
         item, member, _ = self.roles
         assert item is not None and member is not None  # noqa: S101, PT018 - the table is long
-        return of_named_answers(item, member, given, classes, rows, base=self.row_base)
+        return answers_in(item, member, given, classes, rows, base=self.row_base)
 
     def items(self) -> list[Any] | None:
         """The names of items, one for each row of a wide table."""
-        return None if self.roles.item is None else self.roles.item.rows_of_items(self.row_base)
+        return None if self.roles.item is None else self.roles.item.item_rows(base=self.row_base)
 
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
         """Probabilities of a long table, or of a wide one: of one member, or of those with names."""
@@ -182,6 +182,22 @@ class _View:
             return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
         rows = self.columns.lists[column.name].values[:N_EXAMPLES].tolist()
         return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
+
+
+def answers_in(
+    item: Column, member: Column, given: Any, classes: Sequence[Any], rows: Any = None, *, base: int = 0
+) -> Predictions:
+    """Predictions of answers whose items and members stand in two columns; given those in some rows, or in all."""
+    found = []
+    for column, in_order in ((item, in_order_of_appearance), (member, sorted_names)):
+        places, names = column.places(in_order, base=base)
+        if rows is not None:  # some names occur in other rows alone
+            used, places = np.unique(places[rows], return_inverse=True)
+            names = [names[place] for place in used.tolist()]
+        found.append((places, names))
+    (items, item_names), (members, member_names) = found
+    axes = Axes.named(member_names, Axis("item", len(item_names), item_names, by_name=True), classes)
+    return of_answers(items, members, given, axes)
 
 
 # ---- layouts of any shape -------------------------------------------------------------------------------------
@@ -498,8 +514,8 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     labels, classes = pooled_labels(columns, view.told.classes)
     members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
-    axes = Axes.around(Axis("item", view.columns.n_rows, items, by_name=items is not None), members, classes)
-    made = of_answers(row, place, labels[place, row], axes, partial=True)
+    axes = Axes.named(members, Axis("item", view.columns.n_rows, items, by_name=items is not None), classes)
+    made = of_answers(row, place, labels[place, row], axes)
     if not view.told.are_named:
         check_labels(made, columns)
     if view.told.member is None:

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
-from consilience.data.tables.columns import Column, Notation, has_fractions
+from consilience.data.tables.columns import FEW, Column, Notation, has_fractions
 from consilience.data.tables.told import MOST_LISTED, names_of, say_columns
+from consilience.data.validation import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
 from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -92,10 +92,9 @@ def check_orientation(n_items: int, n_classes: int) -> None:
         )
 
 
-ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
+ENOUGH_ROWS, LABELS_REPEAT = 10, 2
 """Whole numbers are not labels if at least the first number of rows all have the same sum. Fractions may be labels if
-each occurs at least as often as the second number, on average, and there are at most the third number of different
-ones."""
+each occurs at least as often as the second number, on average, and there are at most `FEW` different ones."""
 
 Meaning: TypeAlias = Scale | Literal["unclear"]
 

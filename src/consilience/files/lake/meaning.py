@@ -10,10 +10,10 @@ import polars as pl
 
 from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
-from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.data.tables.columns import Column, Columns, are_few, pooled_labels
 from consilience.data.tables.layouts import read_columns
 from consilience.data.tables.told import Told, names_of
+from consilience.data.validation import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.files.lake.partitions import DataSet, may_skip
 from consilience.system.arrays import IntArray
 from consilience.system.errors import InvalidPredictions, Say, within

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from consilience.data.axes import short, some
-from consilience.data.names import as_written, check_spellings, is_missing, sorted_names
-from consilience.data.predictions import Predictions, of_named_answers
+from consilience.data.names import as_written, check_spellings, cut, is_missing, sorted_names
+from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column, Columns, are_few
-from consilience.data.tables.told import Told, cut
+from consilience.data.tables.layouts import answers_in
+from consilience.data.tables.told import Told
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 from consilience.system.untrusted import stem_of
 
-ROLES = ("item", "member")
 WORDS = 4  # with so many spaces, and mostly different, answers are sentences
 N_EXAMPLES, LONGEST = 3, 24  # so many answers are shown as an example, with so many characters of each part
 
@@ -176,7 +176,7 @@ class Export:
         return Table(
             {
                 role: [_short(answer[place]) for answer in first]
-                for place, role in enumerate((*ROLES, "label" if isinstance(first[0][2], str) else "numbers"))
+                for place, role in enumerate(("item", "member", "label" if isinstance(first[0][2], str) else "numbers"))
             }
         )
 
@@ -277,8 +277,8 @@ def _classes(names: Iterable[str]) -> list[str]:
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    item, member = (Column.of_list(name, [own[place] for own in answers]) for place, name in enumerate(ROLES))
-    return of_named_answers(item, member, given, classes)
+    items, members, _ = map(list, zip(*answers, strict=True))
+    return answers_in(Column.of_list("item", items), Column.of_list("member", members), given, classes)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
@@ -286,8 +286,9 @@ def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[A
 
 def is_free(labels: Counter[str]) -> bool:
     """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
+    n_answers = labels.total()
     has_sentences = any(label.count(" ") >= WORDS for label in labels)
-    return not are_few(len(labels), labels.total()) or (has_sentences and 2 * len(labels) > labels.total())
+    return not are_few(len(labels), n_answers) or (has_sentences and 2 * len(labels) > n_answers)
 
 
 def not_classes(what: str) -> InvalidPredictions:

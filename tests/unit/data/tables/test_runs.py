@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.data.reading import are_probabilities
 from consilience.data.tables import numbers as runs
 from consilience.data.tables.columns import Notation
 from consilience.data.tables.numbers import MOST, Numbers, runs_of_probabilities
+from consilience.data.validation import are_probabilities
 
 
 def found(values, *, has_point=False):
