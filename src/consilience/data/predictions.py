@@ -781,23 +781,15 @@ def _of_member_tables(
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):
-        rows, row_items, classes = read_member(table, axis.name(place), wanted, normalize=normalize)
-        parts.append(
-            Predictions(
-                [rows],
-                members=[axis.name(place)] if axis.is_named else None,
-                items=own_items if row_items is None else row_items,
-                classes=wanted if classes is None else classes,
-                normalize=normalize,
-                partial=True,
-            )
-        )
+        rows, names = read_member(table, axis.name(place), own_items, wanted, normalize=normalize)
+        own = [axis.name(place)] if axis.is_named else None
+        parts.append(Predictions([rows], members=own, **names, normalize=normalize, partial=True))
     together = _side_by_side(parts)
     if own_items is None:
         return together
-    own, wanted_items = together.axes.items, Axis("item", together.n_items, own_items)
-    if own.positions_on(wanted_items) is not None:  # it raises unless they are the same names
-        together = together.take([own.position_of(name) for name in own_items])
+    found, wanted_items = together.axes.items, Axis("item", together.n_items, own_items)
+    if found.positions_on(wanted_items) is not None:  # it raises unless they are the same names
+        together = together.take([found.position_of(name) for name in own_items])
     return renamed(together, items=wanted_items)
 
 

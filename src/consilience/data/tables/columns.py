@@ -57,6 +57,21 @@ class Notation(NamedTuple):
     all_points: bool = False
     thousands: bool = False  # all commas may separate thousands
 
+    @classmethod
+    def of(cls, parts: Iterable[Notation]) -> Notation:
+        """How several columns are written."""
+        own = list(parts)
+        *examples, points, _ = zip(*own, strict=True)
+        thousands = all(part.thousands for part in own if part.comma is not None)
+        comma, point, percent, plain = (min(filter(None, texts), default=None) for texts in examples)
+        return cls(comma, point, percent, plain, all(points), thousands)
+
+    @property
+    def mixture(self) -> tuple[str, str] | None:
+        """Two numbers that are written differently: a decimal comma and a point, or a percent sign and none."""
+        pairs = ((self.comma, self.point), (self.percent, self.plain))
+        return next(((one, other) for one, other in pairs if one is not None and other is not None), None)
+
 
 def coded_list(values: Sequence[Any]) -> Coded:
     """Of Python values. True and 1 are two values, though they are equal."""

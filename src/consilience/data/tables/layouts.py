@@ -41,8 +41,13 @@ class Understood(NamedTuple):
     words: str
     example: Table | None = None  # None for arrays
     unread: Columns | None = None
-    items: Column | None = None  # names the item of each row; None where rows are items, in this order
-    roles: Mapping[str, Sequence[Any]] = {}  # the names of the columns that were read, by their role
+    roles: Mapping[str, Sequence[Column]] = {}  # the columns that were read, by their role
+    source: str = ""  # the file, or the files of tools together
+
+    @property
+    def items(self) -> Column | None:
+        """Names the item of each row; None where rows are items, in this order."""
+        return next(iter(self.roles.get("item", ())), None)
 
 
 def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is_of_file: bool = False) -> Understood:
@@ -145,7 +150,9 @@ class _View:
         return None if self.roles.item is None else self.roles.item.item_rows(base=self.row_base)
 
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
-        """Probabilities of a wide table: of one member, or of those with names."""
+        """Probabilities of a long table, or of a wide one: of one member, or of those with names."""
+        if self.is_long:
+            return self.answers(values[0], classes or list(map(str, range(values[0].shape[1]))))
         members = self.member if len(values) == 1 else names
         made = Predictions(values, members=members, items=self.items(), classes=classes, partial=True)
         return renamed(made, items=made.axes.items.matched_by_name())
@@ -153,16 +160,15 @@ class _View:
     def understood(self, made: Predictions, words: str, **columns: Sequence[Column]) -> Understood:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
         item, member, _ = self.roles
-        own = {"item": [] if item is None else [item], "member": [] if member is None else [member]} | columns
-        shown = [(role, column) for role, found in own.items() for column in found]
+        own = {"item": [item], "member": [member]} | columns
+        roles = {role: kept for role, found in own.items() if (kept := list(filter(None, found)))}
+        shown = [(role, column) for role, found in roles.items() for column in found]
         example = {f"{role}: {column.name or '(no name)'}": self._first(column) for role, column in shown[:MOST_SHOWN]}
         read = {column for _, column in shown}
         unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        roles = {role: [column.name for column in found] for role, found in own.items() if found}
-        return Understood(
-            made, f"{self._said_of_roles()}{words}{left_out}", Table(example), self.columns.kept(unread), item, roles
-        )
+        words = f"{self._said_of_roles()}{words}{left_out}"
+        return Understood(made, words, Table(example), self.columns.kept(unread), roles)
 
     def _said_of_roles(self) -> str:
         item, member, _ = self.roles
@@ -210,11 +216,9 @@ def one_class(view: _View) -> Understood | None:
     view.roles = roles_of(view.columns.without(names), told)._replace(label=None)
     given: list[Any] = [np.stack([1 - own, own], axis=1) for own in numbers]
     are_labels = not any((own % 1 > 0).any() for own in numbers)
-    if view.is_long:
-        labels = np.where(np.isnan(numbers[0]), -1, np.nan_to_num(numbers[0])).astype(np.intp)
-        made = view.answers(labels if are_labels else given[0], classes)
-    else:
-        made = view.rows(given, classes, names)
+    if view.is_long and are_labels:
+        given = [np.where(np.isnan(numbers[0]), -1, np.nan_to_num(numbers[0])).astype(np.intp)]
+    made = view.rows(given, classes, names)
     words = f"the {'label' if are_labels else 'probability'} {positive!r} in {some(names)}"
     return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
 
@@ -284,33 +288,27 @@ def lists(view: _View) -> Understood | None:
         raise InvalidPredictions(
             f"one column of lists must hold the probabilities; {some(list(found))} may: name it with {Say('label')}"
         )
-    soft = _on_one_scale(found, view)
-    rows, classes = next(iter(soft.values()))
-    words = f"lists of {rows.shape[1]} numbers in {some(list(found))}"
-    if view.is_long:
-        made = view.answers(rows, classes or [str(place) for place in range(rows.shape[1])])
-    else:
-        made = view.rows([own.values for own in soft.values()], classes, list(soft))
-        words = f"{words} of {some(made.members)}"
+    values, classes = _on_one_scale(found, view)
+    made = view.rows(values, classes, list(found))
+    members = "" if view.is_long else f" of {some(made.members)}"
+    words = f"lists of {values[0].shape[1]} numbers in {some(list(found))}{members}"
     return view.understood(made, words, numbers=[view.columns[name] for name in found])
 
 
-def _on_one_scale(lists: dict[Any, Rows], view: _View) -> dict[Any, Rows]:
-    """Columns of lists as probabilities of the same classes."""
-    made, told = {}, view.told.classes
+def _on_one_scale(lists: dict[Any, Rows], view: _View) -> tuple[list[FloatArray], Sequence[str] | None]:
+    """Columns of lists as probabilities of the same classes, and the names of these, if there are any."""
+    made, told, (first, classes) = list[FloatArray](), view.told.classes, next(iter(lists.values()))
     for name, rows in lists.items():
         scale = numeric.scale_in(rows.values, str(name), view.scale)
         scale = None if scale == "counts" and view.scale is None else scale  # counts are not rescaled unasked
-        made[name] = Rows(numeric.as_probabilities(rows.values, scale), rows.classes)
-    first, classes = next(iter(made.values()))
+        made.append(numeric.as_probabilities(rows.values, scale))
     if classes is None and told is None:
         _check_not_ranked(lists)
-    for name, rows in made.items():
+    for name, rows in lists.items():
         if rows.values.shape[1] != first.shape[1] or rows.classes != classes:
             raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
-    if classes is None and told is not None and len(told) == first.shape[1]:
-        return {name: Rows(rows.values, list(told)) for name, rows in made.items()}
-    return made
+    is_told = classes is None and told is not None and len(told) == first.shape[1]
+    return made, told if is_told else classes
 
 
 def _check_not_ranked(lists: dict[Any, Rows]) -> None:
@@ -494,8 +492,7 @@ def _rows(view: _View, classes: list[Column]) -> Understood:
     """Rows of numbers, with a column for each class."""
     rows, words = numeric.as_shares(numeric.numbers_of(classes), classes, view.scale)
     names = names_of(classes)
-    made = view.answers(rows, names) if view.is_long else view.rows([rows], names)
-    return view.understood(made, f"{words} of {some(names)}", **{"class": classes})
+    return view.understood(view.rows([rows], names), f"{words} of {some(names)}", **{"class": classes})
 
 
 def wide_labels(view: _View) -> Understood:

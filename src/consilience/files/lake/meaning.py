@@ -12,7 +12,7 @@ from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.tables.columns import Column, Columns, are_few, pooled_labels
 from consilience.data.tables.layouts import read_columns
-from consilience.data.tables.told import Told
+from consilience.data.tables.told import Told, names_of
 from consilience.data.validation import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.files.lake.partitions import DataSet, may_skip
 from consilience.system.arrays import IntArray
@@ -139,7 +139,7 @@ def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any
         raise InvalidPredictions(f"{of.source} must have rows of answers; it has none")
     with within(of.source):
         understood = read_columns(columns, told, scale)
-        return _meaning(understood.roles, understood.words, scale)
+        return _meaning({role: names_of(own) for role, own in understood.roles.items()}, understood.words, scale)
 
 
 def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, skips: bool) -> dict[str, pl.DataFrame]:
