@@ -399,6 +399,26 @@ def test_missing_cells_are_missing(tmp_path):
     assert source.predictions.classes == ["x", "y"] and "1 cells such as NA are missing answers" in source.found[0]
 
 
+def test_a_word_for_nothing_that_is_a_class_is_no_missing_answer(tmp_path):
+    (tmp_path / "w.csv").write_text("item,ann,bob\n1,yes,N/A\n2,N/A,\n3,NA,yes\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text("item,label\n1,N/A\n2,NA\n3,yes\n", encoding="utf-8")
+    told = Told(classes=["yes", "N/A"])
+    found = read_sources([str(tmp_path / "w.csv")], told=told).found[0]
+    assert "1 cells such as NA are missing answers" in found and "1 empty cells are missing answers" in found
+    assert "2 labels" in read_labels(str(tmp_path / "t.csv"), told=told).found
+    assert "1 label " in read_labels(str(tmp_path / "t.csv")).found
+
+
+def test_a_first_line_of_labels_is_no_header(tmp_path):
+    (tmp_path / "w.csv").write_text("q1,w1,cat\nq1,w2,cat\nq2,w1,dog\nq2,w2,dog\n", encoding="utf-8")
+    with pytest.raises(
+        cs.InvalidPredictions, match="must have a header; each name in its first line, q1,w1,cat, is a label"
+    ):
+        read_sources([str(tmp_path / "w.csv")])
+    named = read_sources([str(tmp_path / "w.csv")], told=Told(member="q1,w1,cat")).predictions
+    assert named.members == ["q1", "w1", "cat"]
+
+
 RNG = np.random.default_rng(3)
 ABSURD = {
     "votes": (RNG.multinomial(7, [0.5, 0.3, 0.2], size=40), "all rows sum to 7, so they may be counts of votes"),

@@ -125,7 +125,10 @@ def _doubts(predictions: Predictions, n_files: int) -> Iterator[str]:
     yield from doubts(predictions)
     # Probabilities of 0, 1, 2, … are mostly of options by their places.
     if not predictions.soft and look_like_ratings(predictions.axes.classes):
-        yield f"the classes are whole numbers, {some(predictions.classes)}: say --ordered if they are ratings"
+        yield (
+            f"the classes are whole numbers, {some(predictions.classes)}: say --ordered if they are ratings, or "
+            "--normalize if they count votes for classes"
+        )
     # In one file, such names are more likely meant.
     if n_files > 1 and (groups := nearly_same(predictions.items)):
         yield (

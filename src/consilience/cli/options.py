@@ -20,7 +20,7 @@ from consilience.files.recognition import read_names
 
 SHARED = f"""
 method, -m: One of {", ".join(method_names())}.
-option: A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable.
+option: A parameter of the method, NAME=VALUE, such as max_iter=50 of dawid-skene. Repeatable.
 class_shares: How frequent the classes are, if you know it. **even**, if about equally; shares, as cat=.2,dog=.8 (one
     class may be left out), or .2,.8 in the order of the classes; counts of a sample, as cat=20,dog=80; or a file: a
     table of classes with their count or share, or labels, which are counted. For the method consensus.

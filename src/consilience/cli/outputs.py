@@ -25,11 +25,13 @@ from consilience.files.back import (
     write_back,
 )
 from consilience.files.contents import ARRAY_FORMATS
-from consilience.files.writing import check_posterior_path, write_posterior
+from consilience.files.writing import check_posterior_path, with_quote, write_posterior
 from consilience.insight.analysis import Analysis
 from consilience.insight.answers import answers_under
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
+
+QUOTING = (".csv", ".tsv")  # formats that a spreadsheet opens
 
 Share = Annotated[float | None, Option(min=0, max=1)]
 
@@ -111,6 +113,12 @@ class Back(NamedTuple):
             return None
         share = 1 if self.review_share is None else self.review_share
         answers, method = answers_under(analysis, posterior, share), analysis.method
+        names = [*answers["item"], *map(text_of, method.classes_)]
+        if self.output.suffix.lower() in QUOTING and (quoted := [name for name in names if with_quote(name) != name]):
+            screen.print_remark(
+                f"{self.output} has an apostrophe before names such as {quoted[0]!r}, so that no spreadsheet computes "
+                "them; write .parquet or .jsonl for the bare names"
+            )
         if self.append:
             write_appended(self.output, given.files[0], given.told, answers, logits=given.logits)
         elif self.to == DATASETS:

@@ -36,6 +36,8 @@ SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.0
 """How far from 1 a row of probabilities may sum, and how far in half precision; or by ROUNDING for each class, if that
 is more: it is the most that a probability of four digits is off. Beyond MOST_ROUNDING no row is one."""
 
+ROOM = 1e-6  # for the rounding of the sum itself: .334, .334 and .333 are not further from 1 than three times .333
+
 MOST_CLASSES, MOST_EMPTY = 100_000, 1_000_000
 """A label of at least MOST_CLASSES is a mistake or a name, not a position. So is an item or member of at least
 MOST_EMPTY plus a thousand times the number of answers. Arrays of that size would not fit in memory."""
@@ -309,7 +311,7 @@ def are_probabilities(rows: Array, *, is_half: bool | None = None) -> Array:
         wide = np.asfortranarray(wide)  # sums over few classes run along rows then, several times as fast
     with np.errstate(over="ignore", invalid="ignore"):
         distance = xp.abs(xp.sum(wide, axis=-1) - 1)
-        return (xp.min(wide, axis=-1) >= 0) & (distance <= sum_tolerance(rows, is_half=is_half))
+        return (xp.min(wide, axis=-1) >= 0) & (distance <= sum_tolerance(rows, is_half=is_half) + ROOM)
 
 
 def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:
@@ -375,7 +377,8 @@ def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[
             f"probabilities must be from 0 to 1; {where} has {worst:.6g}{more}. ",
             Either(
                 "Logits go through Predictions.from_logits, counts through normalize=True",
-                "Add :logits to the file's name if these are logits, or say --normalize if they are counts",
+                "Add :logits or :percent to the file's name if these are logits or per cent, or say --normalize "
+                "if they are counts of votes for classes",
             ),
         )
     sums = f"{where} sums to {row.sum():.6g}{more}{_hint_at_axes(soft)}"

@@ -97,7 +97,7 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
     path, key = split_source(source)
     suffix = suffix_of(path)
     if suffix not in FORMATS:
-        raise InvalidPredictions(f"a file of predictions must end in one of {' '.join(FORMATS)}; got {path.name!r}")
+        raise InvalidPredictions(f"a file of predictions must end in one of {' '.join(FORMATS)}; got {str(path)!r}")
     check_is_file(path)
     key, order = _split_word(path, suffix, key, ORDERS)
     key, word = _split_word(path, suffix, key, SCALES)

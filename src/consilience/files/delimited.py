@@ -150,7 +150,8 @@ def _names(header: list[str], path: Path, delimiter: str) -> list[str]:
     names = told_apart([without_quote(name) for name in header])
     name, n_times = Counter(names).most_common(1)[0]
     if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
-        expected = f"have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
+        wanted = f"have its columns separated by {delimiter!r}"
+        expected = f"{wanted}; its header {header[0]!r} has {found!r}: save it so, or as .xlsx"
     elif len(header) > MOST_COLUMNS:
         expected = f"have at most {MOST_COLUMNS:,} columns; it has {len(header):,}"
     elif "'" in header:

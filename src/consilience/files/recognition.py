@@ -314,7 +314,9 @@ def read_labels(source: str, *, told: Told | None = None, are_optional: bool = F
     else:
         named = _truth(contents, source)
     labels = named.labels
-    n_given = sum(not is_unknown(label) for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels))
+    classes = set() if told is None or told.classes is None else set(map(text_of, told.classes))
+    said = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    n_given = sum(not is_unknown(label) or text_of(label) in classes for label in said)
     where = "" if column is None else f" in {column!r}"
     order = "in the order of the items" if items is None else f"items in {items}"
     found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
@@ -340,7 +342,7 @@ def _labels_in_arrays(arrays: Arrays, source: str) -> tuple[NamedLabels, str | N
     """The labels, and where their items are found."""
     candidates = labels_in(arrays)
     if len(candidates) != 1:
-        held = some(list(arrays))
+        held = some([f"{name} {array.shape}" for name, array in arrays.items()])
         raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
     name, array = next(iter(candidates.items()))
     with within(source):

@@ -141,7 +141,9 @@ class Verdict:
         return [self.agreement.sentence().removesuffix("."), *self._least_agreeing(), self._rests_on()]
 
     def changed(self) -> str:
-        """What fusing changed."""
+        """What fusing changed, where it was not told the label."""
+        if not self.change.n_items:
+            return "every item has a known label, so fusing answers none"
         if not self.change.n_changed:
             return "fusing answers every item as the plain average does"
         return f"fusing changed {self.change.n_changed:,} of the {self.change.n_items:,} answers of the plain average"

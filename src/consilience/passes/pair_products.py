@@ -77,7 +77,7 @@ class Agreement(SumsOverItems):
 
     @property
     def shares(self) -> FloatArray:
-        """How often each member says each class (members, classes); even shares of a member without answers."""
+        """How often each member says each class (members, classes), drawn a little to even ones: none is 0 or 1."""
         even = np.full_like(self.totals, 1 / self.totals.shape[1])
         found = np.divide(self.totals, self.answers[:, None], out=even.copy(), where=self.answers[:, None] > 0)
         return np.asarray((1 - SPREAD) * found + SPREAD * even)

@@ -87,6 +87,8 @@ def write_report(
     ...     write_report(f"{folder}/report.html", [[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.7, 0.3]]]).name
     'report.html'
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must say where to write, and comes before the predictions; got a {type(path).__name__}")
     given = {"aggregator": aggregator, "known": known, "class_shares": class_shares}
     payload = report_payload(predictions, labels, title=title, command=command, most_items=most_items, **given)
     # Only the title is neither ASCII nor escaped, and a lone surrogate in it cannot be encoded.

@@ -35,6 +35,8 @@ class Table:
         return list(self._columns)
 
     def __getitem__(self, column: str) -> list[Any]:
+        if column not in self._columns:
+            raise KeyError(f"expected one of the columns {self.columns}; got {column!r}: rows() has the rows")
         return self._columns[column]
 
     def select(self, *columns: str) -> Table:

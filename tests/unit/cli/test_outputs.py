@@ -41,3 +41,10 @@ def test_the_page_is_that_of_write_report(tmp_path):
     command = shlex.join(["consilience", *sys.argv[1:]])
     write_report(tmp_path / "report.html", predictions, truth, aggregator=method, title="Title", command=command)
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
+
+
+@pytest.mark.parametrize(("suffix", "is_said"), [(".csv", True), (".jsonl", False)])
+def test_an_apostrophe_before_a_name_is_told_of(run, suffix, is_said):
+    Path("votes.csv").write_text("item,ann,bob\n@a,+,-\n@b,-,-\n", encoding="utf-8")
+    code, _, err = run("aggregate", "votes.csv", "-o", f"fused{suffix}")
+    assert code == 0 and ("an apostrophe before names such as '@a'" in " ".join(err.split())) == is_said

@@ -278,6 +278,15 @@ def test_probabilities_of_four_digits_are_taken(n_classes):
     cs.evaluate(posterior, posterior.argmax(axis=1), n_bootstrap=0)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_tolerance_holds_on_both_sides(dtype):
+    for row in ([0.333, 0.333, 0.333], [0.334, 0.334, 0.333]):
+        assert cs.Predictions(np.array([[row]], dtype=dtype)).n_items == 1
+    for row in ([0.332, 0.333, 0.333], [0.335, 0.334, 0.333]):
+        with pytest.raises(cs.InvalidPredictions, match="sum to 1"):
+            cs.Predictions(np.array([[row]], dtype=dtype))
+
+
 # ---- checks -----------------------------------------------------------------------------------------------
 
 

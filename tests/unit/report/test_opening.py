@@ -67,6 +67,14 @@ def test_with_labels_the_sentence_says_who_is_better_and_by_how_much():
     assert opening["verdict"][0].startswith("The fused answer is right more often than member ")
 
 
+def test_where_all_labels_are_known_fusing_answers_nothing():
+    p, truth = animals([4, 0.2, 0.2, 0.2])
+    sentences = report_payload(p, known=named(truth, p), aggregator=cs.DawidSkene(), most_items=1)["opening"][
+        "sentences"
+    ]
+    assert "Every item has a known label, so fusing answers none" in " ".join(sentences)
+
+
 def test_who_answered_little_is_not_held_against_the_fused_answer():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=200)

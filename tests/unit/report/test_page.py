@@ -51,3 +51,10 @@ def test_what_is_wrong_is_said(tmp_path, options, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         write_report(tmp_path / "report.html", [[[0.5, 0.5], [0.1, 0.9]]], **options)
     assert not (tmp_path / "report.html").exists()
+
+
+def test_the_path_comes_first(tmp_path):
+    with pytest.raises(
+        TypeError, match=r"path must say where to write, and comes before the predictions; got a ndarray"
+    ):
+        cs.write_report(np.full((2, 3, 2), 0.5), tmp_path / "r.html")

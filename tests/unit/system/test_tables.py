@@ -52,3 +52,9 @@ def test_html_is_escaped():
 def test_columns_must_be_equally_long():
     with pytest.raises(ValueError, match="^columns must be equally long$"):
         Table({"a": [1], "b": []})
+
+
+@pytest.mark.parametrize("wrong", ["N", 0])
+def test_a_column_that_is_not_there_is_told_which_are(wrong):
+    with pytest.raises(KeyError, match=r"\['name', 'n', 'x'\]; got .*rows\(\)"):
+        TABLE[wrong]

@@ -256,10 +256,12 @@ def _unwrapped(text: Any, column: Any) -> Any:
     return held[0]
 
 
-def unknown_cells(columns: Sequence[Column]) -> str:
-    """How many cells are missing, by a word or empty, for a message."""
-    n_unknown = sum(int(own.counts[[value in UNKNOWN for value in own.coded.values]].sum()) for own in columns)
-    n_empty = sum(own.size - own.n_given for own in columns) - n_unknown
+def unknown_cells(columns: Sequence[Column], classes: Sequence[Any]) -> str:
+    """How many cells are missing, by a word that is the name of no class or empty, for a message."""
+    cells = [(str(value), int(n)) for own in columns for value, n in zip(own.coded.values, own.counts, strict=True)]
+    names = set(map(text_of, classes))
+    n_unknown = sum(n for value, n in cells if value in UNKNOWN - names)
+    n_empty = sum(own.size - own.n_given for own in columns) - sum(n for value, n in cells if value in UNKNOWN)
     told = {"cells such as NA": n_unknown, "empty cells": n_empty}
     return "".join(f"; {n:,} {what} are missing answers" for what, n in told.items() if n > 0)
 
@@ -502,7 +504,8 @@ class Columns(dict[Any, Column]):
     def told(self, name: Any) -> Column:
         """The column that the user names."""
         if name not in self:
-            raise InvalidPredictions(f"expected the column {name!r}; the table has {some(list(self))}")
+            wrong = next((own for own in map(str.strip, str(name).split(",")) if own not in self), name)
+            raise InvalidPredictions(f"expected the column {wrong!r}; the table has {some(list(self))}")
         return self[name]
 
     def usual(self, names: Sequence[str]) -> Column | None:

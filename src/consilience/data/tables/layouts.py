@@ -465,7 +465,9 @@ def long_labels(view: _View) -> Understood | None:
     made = view.answers(labels, classes)
     if not view.told.are_named:
         check_labels(made, [label])
-    return view.understood(made, f"labels in {label.name!r}: {some(classes)}{unknown_cells([label])}", label=[label])
+    return view.understood(
+        made, f"labels in {label.name!r}: {some(classes)}{unknown_cells([label], classes)}", label=[label]
+    )
 
 
 # ---- wide tables --------------------------------------------------------------------------------------------
@@ -511,6 +513,12 @@ def wide_labels(view: _View) -> Understood:
 
 def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Understood:
     """Hard labels: each column with the name of its member, items in the order of the table."""
+    if len(columns) > 1 and not view.told.are_named and all(own.name in own.given for own in columns):
+        names = ",".join(names_of(columns))
+        raise InvalidPredictions(
+            f"a table must have a header; each name in its first line, {names}, is a label in its own column: put a "
+            f"header first, or say {Say('member', names)} if they are members"
+        )
     labels, classes = pooled_labels(columns, view.told.classes)
     members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
@@ -521,7 +529,7 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     if view.told.member is None:
         check_members(made, "a table has a row for each item")
     what = "one member's labels" if len(columns) == 1 else f"labels, one column each of {some(members)}"
-    words = f"{what}: {some(classes)}{unknown_cells(columns)}"
+    words = f"{what}: {some(classes)}{unknown_cells(columns, classes)}"
     return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
 
 

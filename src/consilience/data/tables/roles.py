@@ -111,7 +111,10 @@ def columns_of_labels(columns: Columns, told: Told) -> tuple[Column | None, Colu
     item = item_of_rows(columns, told, are_truths=True)
     label = label_of_truths(columns, item) if told.label is None else columns.told(told.label)
     if label is None:
-        raise InvalidPredictions(f"it must have a column of labels, one of {some(TRUTH)}; it has {some(list(columns))}")
+        name_it = options("label", *columns.others(item)[-1:], before=": name it, as in ")
+        raise InvalidPredictions(
+            f"it must have a column of labels, one of {some(TRUTH)}; it has {some(list(columns))}{name_it}"
+        )
     ids = [own for own in columns.all if own is not label and not own.is_unnamed and own.are_ids]
     if item is None and ids:
         raise may_name_items(ids)
