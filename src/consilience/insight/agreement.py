@@ -132,7 +132,7 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> 
     items = _Items.of(answers, data.n_items, data.n_classes)
     fleiss_kappa, ac1 = _kappas(items)
     return PanelAgreement(
-        alpha=_krippendorff(items),
+        alpha=_alpha(items, sparse.eye_array(data.n_classes, format="csr")),
         fleiss_kappa=fleiss_kappa,
         ac1=ac1,
         observed=float(items.same.mean()) if len(items.same) else np.nan,
@@ -141,8 +141,13 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> 
         kappa_error=pairs.kappa_error(),
         compared=[data.members[m] for m in pairs.compared],
         n_items=len(items.same),
-        ordinal_alpha=_ordinal(items) if data.ordered else None,
+        ordinal_alpha=_alpha(items, _ranks(items)) if data.ordered else None,
     )
+
+
+def by_class(items: IntArray, labels: IntArray, shape: tuple[int, int]) -> Any:
+    """How many answers to each item name each class (items, classes), sparse."""
+    return sparse.csr_array((np.ones(len(items)), (items, labels)), shape=shape)
 
 
 class _Items(NamedTuple):
@@ -155,8 +160,7 @@ class _Items(NamedTuple):
 
     @classmethod
     def of(cls, answers: HardAnswers, n_items: int, n_classes: int) -> _Items:
-        entries = (np.ones(len(answers.items)), (answers.items, answers.labels))
-        counts = sparse.csr_array(entries, shape=(n_items, n_classes))
+        counts = by_class(answers.items, answers.labels, (n_items, n_classes))
         n_answers: FloatArray = counts.sum(axis=1)
         is_paired = n_answers > 1
         n_paired = n_answers[is_paired]
@@ -164,35 +168,31 @@ class _Items(NamedTuple):
         return cls(counts, n_answers, is_paired, equal / (n_paired * (n_paired - 1)))
 
 
-def _krippendorff(items: _Items) -> Estimate:
-    """Alpha: one minus observed over expected disagreement, where each answer weighs the same."""
+def _alpha(items: _Items, places: Any) -> Estimate:
+    """Krippendorff's alpha: one minus observed over expected disagreement, where each answer weighs the same.
+
+    Two answers are as far apart as the squared distance of their classes' places (classes, dimensions).
+    """
     counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
-    shares = counts.sum(axis=0) / max(n_answers.sum(), 1)
-    even = shares @ shares
-    return _alpha(n_answers * (1 - items.same), n_answers, 1 - even, -2 * (counts @ shares - even * n_answers))
-
-
-def _ordinal(items: _Items) -> Estimate:
-    """Alpha of ordered classes: the distance of two is that of their mean ranks among all answers that meet another."""
-    counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
-    of_class, total = counts.sum(axis=0), max(n_answers.sum(), 1)
-    ranks = np.cumsum(of_class) - of_class / 2
-    ranks -= of_class @ ranks / total
-    sums, squares = counts @ ranks, counts @ ranks**2  # of each item
-    wrong = 2 * (n_answers * squares - sums**2) / (n_answers - 1)  # what its pairs are apart, as `_krippendorff` counts
-    spread = of_class @ ranks**2 / total
-    return _alpha(wrong, n_answers, 2 * spread, 2 * (squares - spread * n_answers))
-
-
-def _alpha(wrong: FloatArray, n_answers: FloatArray, by_chance: float, of_chance: FloatArray) -> Estimate:
-    """One minus observed over expected disagreement, given those of each item, and how it moves the expected one."""
-    if not len(wrong) or by_chance <= 1e-12:  # no item has two answers, or all are of one class
+    of_class, total = counts.sum(axis=0), n_answers.sum()
+    sums, squares = counts @ places, counts @ (places**2).sum(axis=1)  # of each item
+    wrong = (n_answers * squares - (sums**2).sum(axis=1)) / (n_answers - 1)
+    middle = of_class @ places / max(total, 1)
+    spread = of_class @ (places**2).sum(axis=1) / max(total, 1) - middle @ middle
+    if not len(wrong) or spread <= 1e-12:  # no item has two answers, or all are of one class
         return UNKNOWN
-    total = n_answers.sum()
     observed = wrong.sum() / total
     # Answers are drawn without replacement: an answer does not meet itself.
-    expected = by_chance * total / (total - 1)
-    return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_chance / (total * by_chance))
+    expected = spread * total / (total - 1)
+    of_expected = squares - 2 * sums @ middle + (middle @ middle - spread) * n_answers
+    return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_expected / (total * spread))
+
+
+def _ranks(items: _Items) -> FloatArray:
+    """The place of each class (classes, 1): the mean rank of its answers among all answers that meet another."""
+    of_class = items.counts[items.is_paired].sum(axis=0)
+    ranks = np.cumsum(of_class) - of_class / 2
+    return np.asarray(ranks - of_class @ ranks / max(of_class.sum(), 1))[:, None]
 
 
 def _kappas(items: _Items) -> tuple[Estimate, Estimate]:
@@ -374,10 +374,8 @@ def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> dict[str,
     `coverage`: it answered. `overlap`: so did another member. `conflict`: another member said something else.
     """
     last = main_answers(answers)
-    n_answers = np.bincount(last.items, minlength=n_items)
-    n_classes = int(last.labels.max(initial=0)) + 1
-    kinds = np.unique(last.items * n_classes + last.labels)
-    n_kinds = np.bincount(kinds // n_classes, minlength=n_items)
+    counts = by_class(last.items, last.labels, (n_items, int(last.labels.max(initial=0)) + 1))
+    n_answers, n_kinds = counts.sum(axis=1), np.diff(counts.indptr)
     counted = {"coverage": n_answers > 0, "overlap": n_answers > 1, "conflict": n_kinds > 1}
     return {
         name: np.bincount(last.members[own[last.items]], minlength=n_members) / n_items for name, own in counted.items()

@@ -340,9 +340,12 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     labels = labels_of(hardened)
     pairs = PairCounts.of(labels, data)
     beyond_chance = agreement_of(labels, data, pairs)
-    believed = Reader(votes).statistics(voters.posterior).sums
-    counted = _counted_confusions(labels_of(votes), analysis.known, data)
-    confused = believed if counted is None else counted
+    confused = believed = Reader(votes).statistics(voters.posterior).sums
+    labelled = np.flatnonzero(analysis.known >= 0)
+    counts_labels = len(labelled) >= ENOUGH_LABELS * data.n_classes
+    if counts_labels:
+        truth = np.eye(data.n_classes)[analysis.known[labelled]]
+        confused = Reader(votes.take(labelled)).statistics(truth).sums
     places = explained_items(data)
     influence = influence_of(analysis.explanations(places, [None] * len(places)))
     names = [f"member {name}" if name.isdecimal() else name for name in map(str, data.members)]
@@ -376,7 +379,7 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
         verdict=verdict,
         warned=warnings_of(evidence),
         confused=confused,
-        counts_labels=counted is not None,
+        counts_labels=counts_labels,
         hint=hint_of(method, data, posterior),
     )
 
@@ -432,17 +435,3 @@ def _confusions(counts: FloatArray, classes: list[Any]) -> str:
     return ", ".join(
         f"{classes[true]} → {classes[said]} {rates[true, said]:.0%}" for true, said in top if wrong[true, said] >= 1
     )
-
-
-def _counted_confusions(votes: HardAnswers, truth: IntArray, data: Predictions) -> FloatArray | None:
-    """Count the votes on labelled items (members, true, predicted); None if there are too few labels.
-
-    `truth` (items,) is -1 where unknown.
-    """
-    if (truth >= 0).sum() < ENOUGH_LABELS * data.n_classes:
-        return None
-    counts = np.zeros((data.n_members, data.n_classes, data.n_classes))
-    is_labelled = truth[votes.items] >= 0
-    cells = votes.members[is_labelled], truth[votes.items[is_labelled]], votes.labels[is_labelled]
-    np.add.at(counts, cells, 1)
-    return counts
