@@ -123,8 +123,7 @@ class Diagnosis:
     @property
     def confusion(self) -> FloatArray:
         """(members, true, predicted): `counts` as rates; NaN where the consensus has less than one answer."""
-        totals = self.counts.sum(axis=2, keepdims=True)
-        return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
+        return rates_of(self.counts)
 
     def __repr__(self) -> str:
         """The member report, the verdict, the warnings and the hint."""
@@ -187,6 +186,16 @@ class Analysis:
     def average(self) -> FloatArray:
         """The plain average of the members (items, classes)."""
         return to_numpy(Reader(self.predictions).pool())
+
+    @cached_property
+    def hardened(self) -> Predictions:
+        """What the members say, the first class winning a tie."""
+        return self.predictions.harden()
+
+    @cached_property
+    def voted(self) -> Predictions:
+        """The same of the answers that find one class most probable."""
+        return self.predictions.votes()
 
     @cached_property
     def _given(self) -> IntArray | FloatArray | None:
@@ -336,16 +345,15 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     if analysis.tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
         estimates.answers[FUSED_ANSWER] = analysis.tested
     rows = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
-    hardened, votes = data.harden(), data.votes()
-    labels = labels_of(hardened)
+    labels = labels_of(analysis.hardened)
     pairs = PairCounts.of(labels, data)
     beyond_chance = agreement_of(labels, data, pairs)
-    confused = believed = Reader(votes).statistics(voters.posterior).sums
+    confused = believed = Reader(analysis.voted).statistics(voters.posterior).sums
     labelled = np.flatnonzero(analysis.known >= 0)
     counts_labels = len(labelled) >= ENOUGH_LABELS * data.n_classes
     if counts_labels:
         truth = np.eye(data.n_classes)[analysis.known[labelled]]
-        confused = Reader(votes.take(labelled)).statistics(truth).sums
+        confused = Reader(analysis.voted.take(labelled)).statistics(truth).sums
     places = explained_items(data)
     influence = influence_of(analysis.explanations(places, [None] * len(places)))
     names = [f"member {name}" if name.isdecimal() else name for name in map(str, data.members)]
@@ -373,7 +381,7 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
         counts=believed,
         classes=data.classes,
         agreement=pairs.agreement(),
-        dependence=pairs.dependence(Reader(hardened).statistics(rows).sums, rows),
+        dependence=pairs.dependence(Reader(analysis.hardened).statistics(rows).sums, rows),
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
         verdict=verdict,
@@ -407,7 +415,14 @@ def _member_report(
             "dissents": count(is_dissent).tolist(),
             "dissents won": ratio(count(agrees & is_dissent), count(is_dissent)).tolist(),
             **Repeats.of(answers, data.n_members).columns(both_orders=data.both_orders),
-            "confuses most": [_confusions(table, data.classes) for table in confused],
+            "confuses most": [
+                ", ".join(  # such as `cat → dog 12%` (of the cats)
+                    f"{data.classes[true]} → {data.classes[said]} {share:.0%}"
+                    for true, said, share, count in most_confused(table, 2)
+                    if count >= 1
+                )
+                for table in confused
+            ],
         }
     )
 
@@ -427,11 +442,17 @@ def _dissents(answers: HardAnswers, data: Predictions) -> npt.NDArray[np.bool_]:
     return np.asarray(n_favorites == np.where(votes[place] == most[answers.items], 2, 1))
 
 
-def _confusions(counts: FloatArray, classes: list[Any]) -> str:
-    """The two most frequent mistakes by expected count, such as `cat → dog 12%` (of the cats)."""
-    wrong = counts * (1 - np.eye(len(counts)))
-    rates = wrong / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
-    top = zip(*np.unravel_index(np.argsort(-wrong, axis=None, kind="stable")[:2], wrong.shape), strict=True)
-    return ", ".join(
-        f"{classes[true]} → {classes[said]} {rates[true, said]:.0%}" for true, said in top if wrong[true, said] >= 1
-    )
+def rates_of(counts: FloatArray) -> FloatArray:
+    """Counts (…, true, said) as rates; NaN of true classes with less than one answer."""
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.where(totals >= 1, counts / np.maximum(totals, 1), np.nan)
+
+
+def most_confused(counts: FloatArray, most: int) -> list[tuple[int, int, float, float]]:
+    """The most frequent confusions: true class, said, its share of the true class, how often."""
+    wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts).ravel()
+    most = min(most, wrong.size)
+    largest = np.flatnonzero(wrong >= np.partition(wrong, -most)[-most])
+    cells = largest[np.argsort(-wrong[largest], kind="stable")][:most]
+    shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).ravel()
+    return [(*divmod(cell, len(counts)), shares[cell], wrong[cell]) for cell in cells.tolist() if wrong[cell] > 0]

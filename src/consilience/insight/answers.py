@@ -86,8 +86,8 @@ def answers(
 def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1) -> Table:
     """The same, given an analysis, and the posterior (items, classes) that answers."""
     data, chosen, confidence = analysis.predictions, rows.argmax(axis=1), rows.max(axis=1)
-    n_answers = np.bincount(main_answers(labels_of(data.harden())).items, minlength=data.n_items)
-    votes = main_answers(labels_of(data.votes()))
+    n_answers = np.bincount(main_answers(labels_of(analysis.hardened)).items, minlength=data.n_items)
+    votes = main_answers(labels_of(analysis.voted))
     is_same = votes.labels == chosen[votes.items]
     n_same = np.bincount(votes.items[is_same], minlength=data.n_items)
     of_others = by_class(votes.items[~is_same], votes.labels[~is_same], (data.n_items, data.n_classes))
