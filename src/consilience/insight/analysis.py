@@ -175,7 +175,8 @@ class Analysis:
         looked = look_at(predictions, known, labels)
         if looked.places is not None and not hasattr(method, "members_"):
             method = looked.fitted(method, known)  # to all items, not to those that are looked at
-        return cls(looked.predictions, method, looked.labels(known), looked.labels(labels), class_shares)
+        known, labels = looked.labels
+        return cls(looked.predictions, method, known, labels, class_shares)
 
     @cached_property
     def posterior(self) -> Array:

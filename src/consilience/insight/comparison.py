@@ -79,7 +79,7 @@ def compare(
     Average()      0.4372  worse
     """
     looked = look_at(predictions, known, labels)
-    asked = _Asked.of(looked.predictions, looked.labels(known), looked.labels(labels))
+    asked = _Asked.of(looked.predictions, *looked.labels)
     rows: list[dict[str, Any]] = []
     candidates: dict[str, Candidate] = {}
     believer: Consensus | None = None
