@@ -129,10 +129,10 @@ def labels_of(data: Predictions) -> HardAnswers:
 def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> PanelAgreement:
     """The agreement of these labels, whose pairs have been counted."""
     answers = main_answers(answers)
-    items = _Items.of(answers, data.n_items, data.n_classes)
+    items = _Items.of(answers, data)
     fleiss_kappa, ac1 = _kappas(items)
     return PanelAgreement(
-        alpha=_alpha(items, sparse.eye_array(data.n_classes, format="csr")),
+        alpha=_alpha(items, _apart(data.n_classes)),
         fleiss_kappa=fleiss_kappa,
         ac1=ac1,
         observed=float(items.same.mean()) if len(items.same) else np.nan,
@@ -143,6 +143,11 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> 
         n_items=len(items.same),
         ordinal_alpha=_alpha(items, _ranks(items)) if data.ordered else None,
     )
+
+
+def alpha_of(answers: HardAnswers, data: Predictions) -> float:
+    """Krippendorff's alpha alone, which takes less time."""
+    return _alpha(_Items.of(main_answers(answers), data), _apart(data.n_classes)).value
 
 
 def by_class(items: IntArray, labels: IntArray, shape: tuple[int, int]) -> Any:
@@ -159,8 +164,8 @@ class _Items(NamedTuple):
     same: FloatArray  # (paired items,): the share of the pairs of answers that are the same
 
     @classmethod
-    def of(cls, answers: HardAnswers, n_items: int, n_classes: int) -> _Items:
-        counts = by_class(answers.items, answers.labels, (n_items, n_classes))
+    def of(cls, answers: HardAnswers, data: Predictions) -> _Items:
+        counts = by_class(answers.items, answers.labels, (data.n_items, data.n_classes))
         n_answers: FloatArray = counts.sum(axis=1)
         is_paired = n_answers > 1
         n_paired = n_answers[is_paired]
@@ -186,6 +191,11 @@ def _alpha(items: _Items, places: Any) -> Estimate:
     expected = spread * total / (total - 1)
     of_expected = squares - 2 * sums @ middle + (middle @ middle - spread) * n_answers
     return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_expected / (total * spread))
+
+
+def _apart(n_classes: int) -> Any:
+    """Places (classes, classes) that are all as far from each other."""
+    return sparse.eye_array(n_classes, format="csr")
 
 
 def _ranks(items: _Items) -> FloatArray:

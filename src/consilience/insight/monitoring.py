@@ -23,7 +23,7 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
-from consilience.insight.agreement import agreement, answered_shares, labels_of
+from consilience.insight.agreement import alpha_of, answered_shares, labels_of
 from consilience.insight.drift import (
     AGREEMENT,
     ALL_MEMBERS,
@@ -309,14 +309,14 @@ def look(
     model = Consensus(class_shares=class_shares).fit(data)
     answers = {FUSED_ANSWER: position_of_largest(model.posterior_)}
     voters = voters_of(data, model, answers)
-    numbers = numbers_of(data)
+    labels, numbers = labels_of(data.harden()), numbers_of(data)
     seen = Seen(
         name,
         n_items=data.n_items,
         accuracies=named_estimates(voters, answers, known),
-        agreement=agreement(data).alpha.value,
+        agreement=alpha_of(labels, data),
         means={kind: numbers.mean(kind) for kind in KINDS},
-        answered=answered_shares(labels_of(data.harden()), data.n_members, data.n_items),
+        answered=answered_shares(labels, data.n_members, data.n_items),
         fused=float(voters.believed[-1]),
     )
     return seen, numbers

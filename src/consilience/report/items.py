@@ -247,9 +247,7 @@ def _why(seen: Seen, item: int, explanation: Explanation) -> dict[str, Any]:
     classes = _classes_to_show(explanation, average, [winner, rival, int(seen.consensus.truth[item])])
     if seen.analysis.predictions.ordered:
         classes = np.sort(classes)
-    by_member, is_silent = explanation.by_member, np.isnan(explanation.said[:, 0])
-    strongest = np.argsort(-np.abs(by_member), kind="stable")
-    heard = strongest[~is_silent[strongest]]
+    heard, unlisted = np.split(explanation.heard, [MOST_WITNESSES])
     return {
         "winner": winner,
         "rival": rival,
@@ -259,10 +257,10 @@ def _why(seen: Seen, item: int, explanation: Explanation) -> dict[str, Any]:
         "classes": classes,
         "consensus": seen.posterior[item, classes],
         "average": average[classes],
-        "members": [_evidence(explanation, m, classes) for m in heard[:MOST_WITNESSES].tolist()],
-        "silent": is_silent.sum(),
-        "others": len(heard[MOST_WITNESSES:]),
-        "others_weight": by_member[heard[MOST_WITNESSES:]].sum(),
+        "members": [_evidence(explanation, m, classes) for m in heard.tolist()],
+        "silent": len(explanation.members) - len(explanation.heard),
+        "others": len(unlisted),
+        "others_weight": explanation.by_member[unlisted].sum(),
     }
 
 
