@@ -77,8 +77,7 @@ class PanelAgreement:
         found = {"Krippendorff's alpha": self.alpha, "Fleiss' kappa": self.fleiss_kappa, "Gwet's AC1": self.ac1}
         if self.ordinal_alpha is not None:
             found = {"Krippendorff's alpha, ordinal": self.ordinal_alpha, **found}
-        columns = {name: [getattr(estimate, name) for estimate in found.values()] for name in Estimate._fields}
-        return Table({"coefficient": list(found), **columns})
+        return Table.of_rows({"coefficient": name, **estimate._asdict()} for name, estimate in found.items())
 
     def sentence(self) -> str:
         """Alpha and Fleiss' kappa in one line, with what they mean."""
@@ -132,7 +131,7 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> 
     items = _Items.of(answers, data)
     fleiss_kappa, ac1 = _kappas(items)
     return PanelAgreement(
-        alpha=_alpha(items, _apart(data.n_classes)),
+        alpha=_alpha(items),
         fleiss_kappa=fleiss_kappa,
         ac1=ac1,
         observed=float(items.same.mean()) if len(items.same) else np.nan,
@@ -147,7 +146,7 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> 
 
 def alpha_of(answers: HardAnswers, data: Predictions) -> float:
     """Krippendorff's alpha alone, which takes less time."""
-    return _alpha(_Items.of(main_answers(answers), data), _apart(data.n_classes)).value
+    return _alpha(_Items.of(main_answers(answers), data)).value
 
 
 def by_class(items: IntArray, labels: IntArray, shape: tuple[int, int]) -> Any:
@@ -173,11 +172,13 @@ class _Items(NamedTuple):
         return cls(counts, n_answers, is_paired, equal / (n_paired * (n_paired - 1)))
 
 
-def _alpha(items: _Items, places: Any) -> Estimate:
+def _alpha(items: _Items, places: Any = None) -> Estimate:
     """Krippendorff's alpha: one minus observed over expected disagreement, where each answer weighs the same.
 
-    Two answers are as far apart as the squared distance of their classes' places (classes, dimensions).
+    Two answers are as far apart as the squared distance of their classes' places (classes, dimensions); by default, all
+    classes are as far from each other.
     """
+    places = sparse.eye_array(items.counts.shape[1], format="csr") if places is None else places
     counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
     of_class, total = counts.sum(axis=0), n_answers.sum()
     sums, squares = counts @ places, counts @ (places**2).sum(axis=1)  # of each item
@@ -191,11 +192,6 @@ def _alpha(items: _Items, places: Any) -> Estimate:
     expected = spread * total / (total - 1)
     of_expected = squares - 2 * sums @ middle + (middle @ middle - spread) * n_answers
     return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_expected / (total * spread))
-
-
-def _apart(n_classes: int) -> Any:
-    """Places (classes, classes) that are all as far from each other."""
-    return sparse.eye_array(n_classes, format="csr")
 
 
 def _ranks(items: _Items) -> FloatArray:

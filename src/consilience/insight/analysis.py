@@ -29,6 +29,7 @@ from consilience.insight.agreement import (
     Repeats,
     agreement_of,
     answered_shares,
+    by_class,
     labels_of,
     ratio,
 )
@@ -434,13 +435,11 @@ def _dissents(answers: HardAnswers, data: Predictions) -> npt.NDArray[np.bool_]:
     Without an answer that is among its item's favourites, the other favourites lead; without any other answer, the
     favourites stay as they are. The answer is a dissent if exactly one class then leads.
     """
-    kinds = answers.items * data.n_classes + answers.labels
-    cells, place, votes = np.unique(kinds, return_inverse=True, return_counts=True)
-    items = cells // data.n_classes
-    most = np.zeros(data.n_items, dtype=votes.dtype)
-    np.maximum.at(most, items, votes)
-    n_favorites = np.bincount(items[votes == most[items]], minlength=data.n_items)[answers.items]
-    return np.asarray(n_favorites == np.where(votes[place] == most[answers.items], 2, 1))
+    counts = by_class(answers.items, answers.labels, (data.n_items, data.n_classes))
+    entries, most = counts.tocoo(), counts.max(axis=1).toarray().ravel()
+    n_favorites = np.bincount(entries.row[entries.data == most[entries.row]], minlength=data.n_items)[answers.items]
+    is_favorite = counts[answers.items, answers.labels] == most[answers.items]
+    return np.asarray(n_favorites == np.where(is_favorite, 2, 1))
 
 
 def rates_of(counts: FloatArray) -> FloatArray:

@@ -324,7 +324,6 @@ class ClusterExpectation:
     def __init__(self, reader: ClusterReader, *, remembers: bool) -> None:
         self.reader = reader
         self.remembers = remembers
-        self.kept = 1.0
         self._passes: list[tuple[Scores, float]] = []
         self._states = self._start()
 
@@ -340,7 +339,6 @@ class ClusterExpectation:
         scores = Scores(*(table.copy() for table in scores))  # the fit will overwrite its own
         if self.remembers:
             self._passes.append((scores, averaging))
-        self.kept *= 1 - averaging
         return _persistently(lambda: self._advance(scores, averaging), self._replay)
 
     def _advance(self, scores: Scores, averaging: float) -> Statistics:
