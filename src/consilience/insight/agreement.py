@@ -369,15 +369,11 @@ class PairCounts(NamedTuple):
         return np.where(is_enough, np.where(self.same == self.common, 1.0, correlation), 0.0)
 
 
-def answered_shares(answers: HardAnswers, n_members: int, n_items: int) -> FloatArray:
-    """The share of the items that each member answers (members,), once or several times."""
-    return np.bincount(main_answers(answers).members, minlength=n_members) / n_items
-
-
 def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> dict[str, FloatArray]:
     """Shares of all items (members,), as Snorkel's `LFAnalysis` has them, by the main answer of each member to each.
 
-    `coverage`: it answered. `overlap`: so did another member. `conflict`: another member said something else.
+    `coverage`: it answered, once or several times. `overlap`: so did another member. `conflict`: another member said
+    something else.
     """
     last = main_answers(answers)
     counts = by_class(last.items, last.labels, (n_items, int(last.labels.max(initial=0)) + 1))

@@ -28,8 +28,8 @@ from consilience.insight.agreement import (
     PanelAgreement,
     Repeats,
     agreement_of,
-    answered_shares,
     by_class,
+    coverage_of,
     labels_of,
     ratio,
 )
@@ -405,7 +405,7 @@ def _member_report(
     return Table(
         {
             "member": [str(name) for name in data.members],
-            "coverage": answered_shares(answers, data.n_members, data.n_items).tolist(),
+            "coverage": coverage_of(answers, data.n_members, data.n_items)["coverage"].tolist(),
             "answers": n_answers.tolist(),
             "estimated accuracy": np.where(is_known, [one.value for one in found], np.nan).tolist(),
             "from": [one.low for one in found],

@@ -23,7 +23,7 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
-from consilience.insight.agreement import alpha_of, answered_shares, labels_of
+from consilience.insight.agreement import alpha_of, coverage_of, labels_of
 from consilience.insight.drift import (
     AGREEMENT,
     ALL_MEMBERS,
@@ -316,7 +316,7 @@ def look(
         accuracies=named_estimates(voters, answers, known),
         agreement=alpha_of(labels, data),
         means={kind: numbers.mean(kind) for kind in KINDS},
-        answered=answered_shares(labels, data.n_members, data.n_items),
+        answered=coverage_of(labels, data.n_members, data.n_items)["coverage"],
         fused=float(voters.believed[-1]),
     )
     return seen, numbers
