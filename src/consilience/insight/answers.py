@@ -69,7 +69,8 @@ def answers(
 
     Examples
     --------
-    >>> p = Predictions.from_labels([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, -1]], classes=["cat", "dog"])
+    >>> import consilience as cs
+    >>> p = cs.Predictions.from_labels([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, -1]], classes=["cat", "dog"])
     >>> table = answers(p)
     >>> table["answer"], table["n_answers"]
     (['cat', 'dog', 'dog', 'dog'], [3, 3, 3, 2])
