@@ -1,6 +1,6 @@
 """How often each warning of `diagnose` is right, and how much of what there is to warn of it finds.
 
-    python -m benchmarks.quality.alarms [--work-dir WORK] [--panels 400] [-o results/alarms.txt]
+    python -m benchmarks.quality.alarms [--work-dir WORK] [--panels 240] [-o results/alarms.txt]
 
 Generated panels, of seeds that training does not use, are altered so that some give cause for a warning: a copy,
 a useless or constant member, one with other names for the classes, leanings, a few items. With
@@ -203,7 +203,7 @@ def main() -> None:
     """Score, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work-dir", type=Path)
-    parser.add_argument("--panels", type=int, default=400)
+    parser.add_argument("--panels", type=int, default=240)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     sides = {"generated": generated(options.panels)}

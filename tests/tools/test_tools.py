@@ -271,6 +271,21 @@ def test_the_last_model_of_a_model_graded_eval_judges_the_others(tmp_path):
     assert set(answers_in(panel)) == {("small/e.dev.0", "judge", "Yes"), ("small/e.dev.1", "judge", "No")}
 
 
+@pytest.mark.parametrize("kind", [None, ["raw"]])
+def test_events_of_openai_evals_of_an_odd_type_are_passed_over(kind, tmp_path):
+    data = {"correct": True, "expected": "A"}
+    held = [forms.SPEC, *(forms.event(k, "match", data | {"sampled": said}) for k, said in enumerate("AB"))]
+    path = forms.Form("", "e.jsonl", [*held, forms.event(2, kind, {})], set()).write(tmp_path)
+    assert len(answers_in(read_sources([path]).predictions)) == 2
+
+
+@pytest.mark.parametrize("winner", [{"name": "model_1"}, {"name": ["model_1"]}, {"a": 1.0, "b": None}])
+def test_an_answer_that_is_a_record_is_refused(winner, tmp_path):
+    held = [forms.duel(81, "gpt-4", winner, "tie")]
+    with pytest.raises(cs.InvalidPredictions, match="a label, or a number for each class; 'gpt-4/pair-v2' gives {'"):
+        read_sources([forms.Form("", "pairs.jsonl", held, set()).write(tmp_path)])
+
+
 def test_grades_with_several_entries_are_several_questions(tmp_path):
     held = json.loads((MADE / "inspect-grades.json").read_text())
     for place, sample in enumerate(held["samples"]):

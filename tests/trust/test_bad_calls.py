@@ -221,6 +221,14 @@ PREDICTIONS = {
     "frame: nothing": (lambda: P.from_frame(None), "frame", "a data frame", "got NoneType"),
     "frame: a mapping": (lambda: P.from_frame(LONG), "frame", "a data frame", "got dict"),
     "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "frame", "rows of answers", "in 3 columns"),
+    "frame: a number as column": (lambda: P.from_frame(frame(), member=3), "member", "name of a column", "got 3"),
+    "frame: a list as column": (
+        lambda: P.from_frame(frame(), item=["task"]),
+        "item",
+        "name of a column",
+        "got ['task']",
+    ),
+    "frame: counts themselves": (lambda: P.from_frame(frame(), counts=[1, 2]), "counts", "name a column", "got [1, 2]"),
     "frame: no item column": (lambda: P.from_frame(frame(), item="q"), "column", "expected the column 'q'", "'task'"),
     "frame: one column for two": (
         lambda: P.from_frame(frame(), item="task", member="task"),

@@ -32,10 +32,9 @@ class AbstractPool(AbstractAggregator):
     def rule(self) -> LinearRule:
         """How any items are answered."""
         self._check_is_fitted()
-        members, classes = self.members_, self.classes_
-        axes = Axes(Axis("member", len(members), members), Axis("item", 0), Axis("class", len(classes), classes))
-        self._check_order(axes)  # weights may have been set since the fit
-        return self._rule(len(members))
+        # Weights may have been set since the fit.
+        self._check_order(Axes.named(self.members_, Axis("item", 0), self.classes_))
+        return self._rule(len(self.members_))
 
     def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         return self._pool(predictions, known, None)

@@ -26,7 +26,7 @@ from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
 from consilience.data.axes import Axes, array_of_names, short
 from consilience.data.labels import known_labels, on_classes
-from consilience.data.names import text_of
+from consilience.data.names import of_one_kind
 from consilience.data.predictions import (
     AbstractPredictions,
     Predictions,
@@ -34,13 +34,14 @@ from consilience.data.predictions import (
     placed,
     warn_of_turned_axes,
 )
-from consilience.data.reading import check_number, check_sizes
+from consilience.data.validation import check_number, check_sizes
 from consilience.maths.em import UNSETTLED, Statistics, keeps_silent
 from consilience.passes.reader import AnyReader, patterns_of, read_anywhere
 from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import check_fits, show_progress
+from consilience.system.tables import Table
 
 Rule = TypeVar("Rule", bound=AbstractRule)
 Library: TypeAlias = Literal["pandas", "polars", "pyarrow"]
@@ -445,19 +446,11 @@ def _frame_of(
         indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
         index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
         return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
-    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
-
     columns = [*names, *map(str, classes)]
     if repeated := {name for name in columns if columns.count(name) > 1}:
         raise ValueError(f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use pandas")
-    content = [*map(_of_one_kind, names.values()), *values.T]
-    return nw.from_dict(dict(zip(columns, content, strict=True)), backend=library).to_native()
-
-
-def _of_one_kind(names: Sequence[Any]) -> list[Any]:
-    """Names as a column of one type: as they are if all are text or all are numbers of one type, else their texts."""
-    kinds = {type(name) for name in names}
-    return list(names) if len(kinds) == 1 and kinds <= {str, bool, int, float} else list(map(text_of, names))
+    content = [*(of_one_kind(own, {str, bool, int, float}) for own in names.values()), *values.T]
+    return Table(dict(zip(columns, content, strict=True))).to_frame(library)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -11,7 +11,7 @@ from scipy.special import digamma, gammaln
 from consilience.aggregators.base import read_class_prior
 from consilience.aggregators.dawid_skene import AbstractLabelEM
 from consilience.answering.declaration import Learned, Record, Shape
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
 from consilience.maths.em import Scores, Statistics
 from consilience.system.arrays import FloatArray

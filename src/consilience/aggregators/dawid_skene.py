@@ -12,9 +12,8 @@ from consilience.aggregators.base import AbstractLatent, Outcome, read_class_pri
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record
 from consilience.answering.linear import LinearRule
 from consilience.data.predictions import AbstractPredictions, example_of, n_counted
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.maths.em import (
-    Model,
     Scores,
     Silence,
     State,
@@ -78,8 +77,14 @@ class CategoricalModel:
         return rates.class_prior, rates.confusion
 
 
-class LabelModel(Model, Protocol):
-    """A model of hard labels."""
+class LabelModel(Protocol):
+    """The mathematics of a model of hard labels."""
+
+    def maximize(self, statistics: Statistics, start: Any, /) -> Any:
+        """The best parameters given the statistics."""
+
+    def scores(self, parameters: Any, /) -> Scores:
+        """The linear layer of the E step."""
 
     def log_prior(self, parameters: Any, /) -> float:
         """What the objective adds to the evidence of the items."""

@@ -28,7 +28,7 @@ from consilience.answering.declaration import (
 )
 from consilience.answering.linear import LinearRule
 from consilience.data.predictions import AbstractPredictions, n_counted
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.maths.em import (
     Moments,

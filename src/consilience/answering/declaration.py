@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from consilience.data.reading import sum_tolerance
+from consilience.data.validation import sum_tolerance
 from consilience.maths.em import Silence, Statistics
 from consilience.system.arrays import is_array
 

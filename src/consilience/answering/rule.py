@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
     # A rule that cannot split a member's answer counts all of it at the class that the member finds most probable.
     normalizer: FloatArray  # (members,): of having answered at all
     shares: float = 0.0  # of class shares that were given
-    experts: dict[str, float] | None = None  # what each alone says, where there are some; no part of the sum
+    experts: Mapping[str, float] = {}  # what each alone says, where there are some; no part of the sum
 
 
 class GivenRows(NamedTuple):

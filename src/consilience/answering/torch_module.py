@@ -30,7 +30,7 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
 
     def __init__(self, rule: AbstractRule, names: Names, *, logits: bool = False, dtype: Any = None) -> None:
         super().__init__()
-        _, self.members, self.classes = names
+        self._aggregator, self.members, self.classes = names
         self.logits = logits
         self._have_votes = rule.have_votes
         self.register_buffer("is_label", torch.tensor(rule.is_label)[:, None, None])
@@ -62,3 +62,8 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             # Integers, such as one-hot rows, cannot hold probabilities.
             answer = predictions.dtype if predictions.is_floating_point() else dtype
             return posterior.masked_fill(is_silent, torch.nan).to(answer)
+
+    def extra_repr(self) -> str:
+        """Whose rule it is, and the sizes."""
+        kind = "logits" if self.logits else "probabilities"
+        return f"{self._aggregator}, {len(self.members)} members × batch × {len(self.classes)} classes of {kind}"

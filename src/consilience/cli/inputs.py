@@ -22,7 +22,7 @@ from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
 from consilience.data.predictions import Predictions, doubts
 from consilience.data.tables.told import Told, role_of
 from consilience.files import read_labels, read_sources, split_source
-from consilience.files.contents import ARRAY_FORMATS, TABLE_FORMATS, read_contents
+from consilience.files.contents import FORMATS, read_contents
 from consilience.files.recognition import LabelSource
 from consilience.insight.analysis import Analysis
 from consilience.maths.em import UNSETTLED
@@ -231,7 +231,7 @@ def _read_shares(text: str, told: Told) -> tuple[Any, list[str]]:
     """Class shares, and how their file was understood, if it is one."""
     if text == EVEN:
         return text, []
-    if split_source(text)[0].suffix.lower() in ARRAY_FORMATS | TABLE_FORMATS:
+    if split_source(text)[0].suffix.lower() in FORMATS:
         given, found = _counted_in(text, told)
         return given, [found]
     pairs = [part.rpartition("=")[::2] for part in text.split(",")]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.names import is_missing, is_whole, look_alike, sorted_names, text_of, texts_of
+from consilience.data.names import cut, is_missing, is_whole, look_alike, sorted_names, text_of, texts_of
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions
 
@@ -160,6 +160,11 @@ class Axes(NamedTuple):
     items: Axis
     classes: Axis
 
+    @classmethod
+    def named(cls, members: Sequence[Any], items: Axis, classes: Sequence[Any]) -> Axes:
+        """With these names of members and classes."""
+        return cls(Axis("member", len(members), members), items, Axis("class", len(classes), classes))
+
 
 def index_of(values: Any) -> list[Any] | None:
     """The index of a pandas Series; None for anything else."""
@@ -199,8 +204,7 @@ def some(names: Sequence[Any]) -> str:
 
 def short(name: Any) -> str:
     """A name for a message, cut where it is very long."""
-    text = repr(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    return cut(repr(name), LONGEST_NAME)
 
 
 # ---- several axes, matched by name --------------------------------------------------------------------------------

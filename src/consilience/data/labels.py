@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, index_of, short, some
 from consilience.data.names import is_unknown
-from consilience.data.reading import are_probabilities, places_among
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, index_names, is_frame
 from consilience.data.tables.numbers import numbers_in, numbers_of
 from consilience.data.tables.roles import columns_naming, label_of_truths, unusual, usual_items
 from consilience.data.tables.told import names_of
+from consilience.data.validation import are_probabilities, places_among
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.system.errors import Either, InvalidPredictions
 
@@ -46,13 +46,7 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
         raise InvalidPredictions(
             f"labels must be certain here; got probabilities of {some(named.classes)}: give the column label alone"
         )
-    places = np.arange(axes.items.size)
-    if named.items is not None:
-        places = np.array([axes.items.position_of(name) for name in named.items], dtype=np.intp)
-    elif len(named.labels) != len(places):
-        raise InvalidPredictions(
-            f"labels must have one entry for each of the {len(places)} items; got {len(named.labels)}"
-        )
+    places = _places(named, axes.items, "labels must have one entry")
 
     def refusal(label: Any, row: int) -> str:
         is_position = axes.classes.is_named and Axis("class", axes.classes.size).find(label) is not None
@@ -75,6 +69,15 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
             f"labels must give an item one label; {axes.items.describe(place)} has {one} and {two}"
         )
     return known if is_given.any() else None
+
+
+def _places(named: NamedLabels, items: Axis, expected: str) -> IntArray:
+    """The place of each label's item; where items are not named, there must be what is expected for each of them."""
+    if named.items is not None:
+        return np.array([items.position_of(name) for name in named.items], dtype=np.intp)
+    if len(named.labels) != items.size:
+        raise InvalidPredictions(f"{expected} for each of the {items.size} items; got {len(named.labels)}")
+    return np.arange(items.size)
 
 
 # ---- which item a label belongs to --------------------------------------------------------------------------
@@ -226,8 +229,6 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
     A frame has a column for each class; a class without one has no probability.
     """
-    if is_frame(labels):
-        labels = read_label_frame(labels, axes.items)
     if isinstance(labels, NamedLabels):
         rows = _rows_by_name(labels, axes)
     else:
@@ -251,16 +252,15 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 def _rows_by_name(found: NamedLabels, axes: Axes) -> FloatArray:
     """The probabilities (items, classes): NaN for items that are not there, 0 for classes that are not."""
     _, items, classes = axes
-    n_rows = len(found.labels)
-    if found.items is None and n_rows != items.size:
-        raise InvalidPredictions(f"soft labels must have one row for each of the {items.size} items; got {n_rows}")
-    places = list(range(n_rows)) if found.items is None else [items.position_of(name) for name in found.items]
-    if len(set(places)) < n_rows:
-        twice = next(place for row, place in enumerate(places) if place in places[:row])
+    places = _places(found, items, "soft labels must have one row")
+    n_rows = np.bincount(places, minlength=1)
+    if n_rows.max() > 1:
+        twice = int(np.argmax(n_rows))
         raise InvalidPredictions(f"soft labels must give an item one row; {items.describe(twice)} has several")
     rows = np.full((items.size, classes.size), np.nan)
     rows[places] = np.where(np.isnan(found.labels).all(axis=1, keepdims=True), np.nan, 0.0)
-    rows[np.ix_(places, [classes.position_of(name) for name in found.classes or ()])] = found.labels
+    columns = np.array([classes.position_of(name) for name in found.classes or ()], dtype=np.intp)
+    rows[np.ix_(places, columns)] = found.labels
     return rows
 
 

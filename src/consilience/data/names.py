@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from consilience.system.errors import InvalidPredictions, Say
@@ -43,6 +43,11 @@ def text_of(name: Any) -> str:
     return text[:-2] if text.endswith(".0") and FLOAT_OF_WHOLE.fullmatch(text) else text
 
 
+def cut(text: str, most: int) -> str:
+    """Text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def as_written(value: Any) -> str:
     """A value of a file as a name: a number becomes its text; text stays, so that two spellings of a name are noticed.
 
@@ -59,6 +64,12 @@ def texts_of(names: list[Any]) -> list[str]:
         return list(map(str, names))
     is_plain = kinds <= {str} and not any(name[-2:] == ".0" for name in names)
     return names if is_plain else [text_of(name) for name in names]
+
+
+def of_one_kind(names: Sequence[Any], kinds: set[type]) -> list[Any]:
+    """Names for a column of one type: as they are if all are of one of these kinds, else their texts."""
+    found = set(map(type, names))
+    return list(names) if len(found) == 1 and found <= kinds else list(map(text_of, names))
 
 
 def is_whole(name: Any) -> bool:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, ClassVar, Self, TypeVar, cast, final
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data import reading
+from consilience.data import validation
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merged
 from consilience.data.axes import Axes, Axis, check_order, in_order, joined_axis, joined_members, listed, short, some
 from consilience.data.names import nearly_same
@@ -199,17 +199,17 @@ class Predictions(AbstractPredictions):
             self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
             self._finish(counts, partial=partial)
             return
-        matrices = reading.member_matrices(parts)
+        matrices = validation.member_matrices(parts)
         n_items, n_classes = matrices[0].shape
         self.axes = Axes(
             Axis("member", len(matrices), members),
             Axis("item", int(n_items), items),
             _class_axis(int(n_classes), classes, ordered=ordered),
         )
-        matrices = [reading.normalized(matrix) for matrix in matrices] if normalize else matrices
+        matrices = [validation.normalized(matrix) for matrix in matrices] if normalize else matrices
         soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
         self.hard = None
-        self.soft = reading.validated(tuple(soft), self.hard, self.axes)
+        self.soft = validation.validated(tuple(soft), self.hard, self.axes)
         self._finish(counts, partial=partial, order="members, items, classes")
 
     def _finish(self, counts: Any, *, partial: bool, order: str | None = None) -> Predictions:
@@ -217,7 +217,7 @@ class Predictions(AbstractPredictions):
         if order is not None and not (self.axes.members.is_named or self.axes.items.is_named):
             advice = f"the order of axes is ({order}); name the members if they are so many"
             check_members(self, advice, FAR_TOO_MANY)
-        self.counts = reading.read_counts(counts, self.n_items)
+        self.counts = validation.read_counts(counts, self.n_items)
         if not partial:
             check_every_item_is_answered(self)
         return self
@@ -236,8 +236,8 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions(
                 "logits must be arrays (items, classes); got frames or scores with names: give their values"
             )
-        matrices = reading.member_matrices(parts)
-        return cls([reading.softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
+        matrices = validation.member_matrices(parts)
+        return cls([validation.softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
 
     @classmethod
     def from_labels(
@@ -264,10 +264,10 @@ class Predictions(AbstractPredictions):
         """
         names = None if classes is None else listed("class", classes)
         items = shared_index(labels) if items is None else items
-        table = reading.positions_of_labels(labels, names, "labels")
+        table = validation.positions_of_labels(labels, names, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
-        size = reading.number_of_classes(n_classes, names, table)
+        size = validation.number_of_classes(n_classes, names, table)
         axes = Axes(
             Axis("member", table.shape[0], members),
             Axis("item", table.shape[1], items),
@@ -276,7 +276,7 @@ class Predictions(AbstractPredictions):
         if n_classes is None and names is None and not partial and not (table == 0).any():
             warn(NO_ZERO)
         member, item = np.nonzero(table != -1)
-        made = of_answers(item, member, table[member, item], axes, partial=True)
+        made = of_answers(item, member, table[member, item], axes)
         return made._finish(counts, partial=partial, order="members, items")
 
     @classmethod
@@ -304,7 +304,7 @@ class Predictions(AbstractPredictions):
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
         """
-        item_positions, member_positions = reading.integers(item, "item"), reading.integers(member, "member")
+        item_positions, member_positions = validation.integers(item, "item"), validation.integers(member, "member")
         if item_positions.ndim != 1 or item_positions.shape != member_positions.shape:
             raise InvalidPredictions(
                 "item and member must be two lists of the same length; "
@@ -315,23 +315,23 @@ class Predictions(AbstractPredictions):
         names = None if classes is None else listed("class", classes)
         if label is not None:
             expected, n_axes = "label must be a flat list", 1
-            answers = reading.positions_of_labels(label, names, "label")
+            answers = validation.positions_of_labels(label, names, "label")
         else:
             expected, n_axes = "probabilities must be (answers, classes)", 2
-            answers = to_numpy(reading.floats(probabilities))
+            answers = to_numpy(validation.floats(probabilities))
         if answers.ndim != n_axes or len(answers) != len(item_positions):
             raise InvalidPredictions(
                 f"{expected}, with one entry for each of the {len(item_positions)} answers; got {answers.shape}"
             )
-        size = int(answers.shape[1]) if label is None else reading.number_of_classes(n_classes, names, answers)
+        size = int(answers.shape[1]) if label is None else validation.number_of_classes(n_classes, names, answers)
         if n_classes not in (None, size):
             raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
         axes = Axes(
-            reading.axis_of_positions("member", member_positions, members),
-            reading.axis_of_positions("item", item_positions, items),
+            validation.axis_of_positions("member", member_positions, members),
+            validation.axis_of_positions("item", item_positions, items),
             _class_axis(size, names, ordered=ordered),
         )
-        made = of_answers(item_positions, member_positions, answers, axes, partial=True)
+        made = of_answers(item_positions, member_positions, answers, axes)
         return made._finish(counts, partial=partial)
 
     @classmethod
@@ -384,6 +384,11 @@ class Predictions(AbstractPredictions):
         """
         from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
+        for argument, name in (("item", item), ("member", member), ("label", label)):
+            if not isinstance(name, str | None):
+                raise InvalidPredictions(f"{argument} must be the name of a column, which is text; got {short(name)}")
+        if not isinstance(counts, Hashable):
+            raise InvalidPredictions(f"counts must name a column of numbers; got {short(counts)}")
         columns = columns_of(frame)
         if not columns.n_rows:
             raise InvalidPredictions(f"frame must have rows of answers; it has none, in {len(columns)} columns")
@@ -482,7 +487,7 @@ class Predictions(AbstractPredictions):
             size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
             if self.n_items * width * self.n_classes >= LONG_PASS:
                 size = min(size, max(LEAST_PART, -(-self.n_items // n_threads())))
-        reading.check_number("size", size, least=1, integer=True)
+        validation.check_number("size", size, least=1, integer=True)
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
@@ -776,23 +781,15 @@ def _of_member_tables(
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):
-        rows, row_items, classes = read_member(table, axis.name(place), wanted, normalize=normalize)
-        parts.append(
-            Predictions(
-                [rows],
-                members=[axis.name(place)] if axis.is_named else None,
-                items=own_items if row_items is None else row_items,
-                classes=wanted if classes is None else classes,
-                normalize=normalize,
-                partial=True,
-            )
-        )
+        rows, names = read_member(table, axis.name(place), own_items, wanted, normalize=normalize)
+        own = [axis.name(place)] if axis.is_named else None
+        parts.append(Predictions([rows], members=own, **names, normalize=normalize, partial=True))
     together = _side_by_side(parts)
     if own_items is None:
         return together
-    own, wanted_items = together.axes.items, Axis("item", together.n_items, own_items)
-    if own.positions_on(wanted_items) is not None:  # it raises unless they are the same names
-        together = together.take([own.position_of(name) for name in own_items])
+    found, wanted_items = together.axes.items, Axis("item", together.n_items, own_items)
+    if found.positions_on(wanted_items) is not None:  # it raises unless they are the same names
+        together = together.take([found.position_of(name) for name in own_items])
     return renamed(together, items=wanted_items)
 
 
@@ -807,7 +804,7 @@ def _counts_of(axis: Axis, columns: Columns, name: Any, items: Column | None) ->
     places = slice(None) if items is None else [axis.position_of(own) for own in items.rows()]
     counts = np.empty(axis.size)
     counts[places] = numbers
-    return reading.read_counts(counts, axis.size)
+    return validation.read_counts(counts, axis.size)
 
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
@@ -864,7 +861,7 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
     return _assembled(soft, merged(hard), axes)
 
 
-def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
+def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
     soft, hard = list[SoftMember](), None
     if answers.ndim == 1:
@@ -878,10 +875,7 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
         for position, own in enumerate(np.split(order, ends)):
             answered = None if np.array_equal(items[own], everything) else items[own]
             soft.append(SoftMember(position, answers[own], answered, is_complete=False))
-    made = _assembled(reading.validated(tuple(soft), hard, axes), hard, axes)
-    if not partial:
-        check_every_item_is_answered(made)
-    return made
+    return _assembled(validation.validated(tuple(soft), hard, axes), hard, axes)
 
 
 def _gathered(values: IntArray, order: IntArray, into: IntArray) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.predictions import Predictions
-from consilience.data.reading import are_probabilities, softmax
+from consilience.data.validation import are_probabilities, softmax
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import show_progress
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import some
+from consilience.data.axes import Axis, some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
@@ -205,7 +205,8 @@ def labels_in(arrays: Arrays) -> Arrays:
 def items_in(arrays: Arrays, labels: str) -> str | None:
     """The array that names the items of labels, such as `items` or `question_id`; one that only counts names none."""
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name != labels}
-    found = [n for n, a in flat.items() if n == "items" or (role_of(n) == "item" and not _counts(a))]
+    counted = {name for name, array in flat.items() if Axis("item", len(array)).is_same_as(array.tolist())}
+    found = [name for name in flat if name == "items" or (role_of(name) == "item" and name not in counted)]
     if len(found) > 1:
         raise InvalidPredictions(f"one array must name the items of labels; {some(found)} may")
     if found and len(flat[found[0]]) != len(arrays[labels]):
@@ -214,10 +215,6 @@ def items_in(arrays: Arrays, labels: str) -> str | None:
             f"{len(flat[found[0]])} in {found[0]!r}"
         )
     return found[0] if found else None
-
-
-def _counts(array: Any) -> bool:
-    return [str(value) for value in array.tolist()] == [str(row) for row in range(len(array))]
 
 
 def axis_names(arrays: Arrays) -> dict[str, Any]:

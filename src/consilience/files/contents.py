@@ -35,34 +35,35 @@ from consilience.system.untrusted import (
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
-ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
+
+class Format(NamedTuple):
+    """What files of a suffix are called, and how FILE:KEY is read."""
+
+    words: str
+    read: Callable[[Path, str | None], Any]
+    is_text: bool = False  # and may be packed: `votes.csv.gz`
+    holds_several: bool = False  # tables, of which `votes.xlsx:NAME` picks one
+
+
+ARRAY_FORMATS = {
+    ".npy": Format("NumPy array", lambda path, key: _chosen({path.stem: read_npy(path)}, key, path)),
+    ".npz": Format("NumPy archive", lambda path, key: _read_npz(path, key)),  # noqa: PLW0108 - it stands below
+    ".safetensors": Format("safetensors file", lambda path, key: _chosen(_read_safetensors(path), key, path)),
+}
 TABLE_FORMATS = {
-    ".csv": "CSV table",
-    ".tsv": "TSV table",
-    ".parquet": "Parquet table",
-    ".jsonl": "JSON records, one on each line",
-    ".ndjson": "JSON records, one on each line",
-    ".json": "JSON records",
-    ".eval": "packed log",
-    ".xlsx": "Excel sheet",
-    ".sqlite": "SQLite table",
-    ".db": "SQLite table",
+    ".csv": Format("CSV table", lambda path, _: read_delimited(path, ","), is_text=True),
+    ".tsv": Format("TSV table", lambda path, _: read_delimited(path, "\t"), is_text=True),
+    ".parquet": Format("Parquet table", lambda path, _: read_parquet(path)),
+    ".jsonl": Format("JSON records, one on each line", lambda path, _: _read_records(path), is_text=True),
+    ".ndjson": Format("JSON records, one on each line", lambda path, _: _read_records(path), is_text=True),
+    ".json": Format("JSON records", lambda path, _: _read_records(path), is_text=True),
+    ".eval": Format("packed log", lambda path, _: _read_records(path)),
+    ".xlsx": Format("Excel sheet", read_sheet, holds_several=True),
+    ".sqlite": Format("SQLite table", read_database, holds_several=True),
+    ".db": Format("SQLite table", read_database, holds_several=True),
 }
-TABLES: dict[str, Callable[[Path, str | None], Columns]] = {
-    ".csv": lambda path, _: read_delimited(path, ","),
-    ".tsv": lambda path, _: read_delimited(path, "\t"),
-    ".parquet": lambda path, _: read_parquet(path),
-    ".xlsx": read_sheet,
-    ".sqlite": read_database,
-    ".db": read_database,
-}
-"""How a table is read; the others hold JSON."""
-
-HOLDING_SEVERAL = (".xlsx", ".sqlite", ".db")
-"""Formats with several tables, of which `votes.xlsx:NAME` picks one."""
-
-PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-"""Formats of text, which may be packed: `votes.csv.gz`."""
+FORMATS = ARRAY_FORMATS | TABLE_FORMATS
+PACKED = tuple(suffix for suffix, own in FORMATS.items() if own.is_text)
 
 ORDERS = ("members-first", "items-first")
 """The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
@@ -95,18 +96,17 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
     """
     path, key = split_source(source)
     suffix = suffix_of(path)
-    if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
-        known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
-        raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
+    if suffix not in FORMATS:
+        raise InvalidPredictions(f"a file of predictions must end in one of {' '.join(FORMATS)}; got {path.name!r}")
     check_is_file(path)
     key, order = _split_word(path, suffix, key, ORDERS)
     key, word = _split_word(path, suffix, key, SCALES)
     scale = None if word is None else SCALES[word]
     if suffix in TABLE_FORMATS:
-        if key is not None and suffix not in HOLDING_SEVERAL:
+        if key is not None and not FORMATS[suffix].holds_several:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
         return _read_table(path, suffix, key, told or Told())._replace(scale=scale)
-    return Contents(path, ARRAY_FORMATS[suffix], _read_arrays(path, suffix, key), scale=scale, order=order)
+    return Contents(path, FORMATS[suffix].words, _read_arrays(path, suffix, key), scale=scale, order=order)
 
 
 def suffix_of(path: Path) -> str:
@@ -117,7 +117,7 @@ def suffix_of(path: Path) -> str:
 
 def split_source(source: str) -> tuple[Path, str | None]:
     """Split FILE:KEY. Any other colon is part of the file's name."""
-    for suffix in (*ARRAY_FORMATS, *TABLE_FORMATS, *(f"{suffix}.gz" for suffix in PACKED)):
+    for suffix in (*FORMATS, *(f"{suffix}.gz" for suffix in PACKED)):
         head, colon, key = source.rpartition(f"{suffix}:")
         if colon and key and not Path(source).exists():
             return Path(head + suffix), key
@@ -144,7 +144,7 @@ def _names_in(path: Path, suffix: str) -> list[str]:
 def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Contents:
     """A table, or what the reader of a tool makes of it."""
     try:
-        given = TABLES[suffix](path, key) if suffix in TABLES else _as_records(read_json(path))
+        given = FORMATS[suffix].read(path, key)
         if (reader := reader_of(given, told)) is not None:
             with within(path):
                 export, form = export_of(reader, path, given, told), f"as {reader.title} writes it"
@@ -155,11 +155,12 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
         raise InvalidPredictions(f"{path} must be JSON of few levels; it has hundreds") from error
     if not table.n_rows:
         raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
-    return Contents(path, TABLE_FORMATS[suffix], table=table)
+    return Contents(path, FORMATS[suffix].words, table=table)
 
 
-def _as_records(given: Any) -> Any:
-    """The records of a tool that were kept as columns, as pandas and Argilla's `to_dict` do; anything else as it is."""
+def _read_records(path: Path) -> Any:
+    """The records of a tool that were kept as columns, as pandas and Argilla's `to_dict` do; other JSON as it is."""
+    given = read_json(path)
     if not isinstance(given, dict) or is_of_tool(given):
         return given
     records = records_in(given)
@@ -171,15 +172,13 @@ def _as_records(given: Any) -> Any:
 
 def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
     try:
-        if suffix == ".npz":
-            return _read_npz(path, key)
-        return _chosen({path.stem: read_npy(path)} if suffix == ".npy" else _read_safetensors(path), key, path)
+        return dict(FORMATS[suffix].read(path, key))
     except InvalidPredictions:
         raise
     except UNREADABLE as error:
         has_objects = any(word in str(error).lower() for word in ("pickle", "python object"))
         reason = "it holds Python objects, which are never loaded" if has_objects else reason_of(error)
-        raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error
+        raise InvalidPredictions(f"{path} must be a {FORMATS[suffix].words} of numbers; {reason}") from error
 
 
 def _read_npz(path: Path, key: str | None) -> Arrays:

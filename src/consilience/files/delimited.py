@@ -13,8 +13,8 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import NUMBER
-from consilience.data.reading import are_probabilities
 from consilience.data.tables.columns import Coder, Column, Columns
+from consilience.data.validation import are_probabilities
 from consilience.files.tools import told_apart
 from consilience.files.writing import without_quote
 from consilience.system.errors import InvalidPredictions, polars

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.axes import Axes, Axis, listed, short, some
+from consilience.data.axes import Axis, listed, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import as_written, is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions, as_ratings, as_told, check_every_item_is_answered, doubts, renamed
@@ -51,18 +51,6 @@ class Source(NamedTuple):
     found: list[str]
     examples: list[tables.Table | None]
     remarks: list[str]  # on what a tool's reader left out
-
-
-class _Part(NamedTuple):
-    """What was understood of a file, or of the files of tools together."""
-
-    source: str
-    read: Understood
-
-    @property
-    def axes(self) -> Axes:
-        """The names along the axes."""
-        return self.read.predictions.axes
 
 
 def read_predictions(
@@ -143,7 +131,7 @@ def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | N
     if not sources:
         raise InvalidPredictions("expected at least one file of predictions; got none")
     told = told or Told()
-    parts: list[_Part] = []
+    parts: list[Understood] = []
     exports: dict[str, Export] = {}
     forms: dict[str, str] = {}
     for source in sources:
@@ -153,23 +141,23 @@ def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | N
             exports[source], forms[source] = contents.export, contents.format
             continue
         read = recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
-        parts.append(_Part(source, read._replace(words=f"{source}: {contents.format}, {read.words}")))
+        parts.append(read._replace(words=f"{source}: {contents.format}, {read.words}", source=source))
     if exports:  # together: a member may have answered in several of them
         with within(_listed(list(exports))):
             export = pooled(exports)
             made = export.predictions(told)
         words = "\n".join(f"{source}: {forms[source]}, {own.words}" for source, own in exports.items())
-        read = Understood(made, f"{words}; classes {some(made.classes)}", export.example)
-        parts.append(_Part(", ".join(exports), read))
+        words = f"{words}; classes {some(made.classes)}"
+        parts.append(Understood(made, words, export.example, source=", ".join(exports)))
     for part in parts:
         _check_can_be_written(part)
     panel = _joined(parts, told, sources)
     found: list[str] = []
     examples: list[tables.Table | None] = []
     for part in parts:
-        lines = f"{part.read.words}{_lacking(part.axes.items, panel)}".split("\n")
+        lines = f"{part.words}{_lacking(part.predictions.axes.items, panel)}".split("\n")
         found += lines
-        examples += [*[None] * (len(lines) - 1), part.read.example]
+        examples += [*[None] * (len(lines) - 1), part.example]
     remarks = [f"{source}: {own.remarks}" for source, own in exports.items() if own.remarks]
     return Source(panel, found, examples, remarks)
 
@@ -214,16 +202,16 @@ def _with_names(made: Predictions, told: Told, source: str) -> Predictions:
 # ---- several files together ---------------------------------------------------------------------------------
 
 
-def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictions:
+def _joined(parts: list[Understood], told: Told, sources: Sequence[str]) -> Predictions:
     """The members of all files side by side, on the classes that the user names."""
     if len(parts) > 1:
         _check_rows_are_matched(parts)
         for kind in ("items", "classes"):
             _check_fit_together(parts, kind)
     with within(_listed(sources)):
-        panel = parts[0].read.predictions
+        panel = parts[0].predictions
         if len(parts) > 1:
-            panel = Predictions.concatenate(_with_all_classes([part.read.predictions for part in parts]))
+            panel = Predictions.concatenate(_with_all_classes([part.predictions for part in parts]))
         return as_told(panel, told)
 
 
@@ -247,12 +235,13 @@ def _check_no_truth(contents: Contents, sources: Sequence[str]) -> None:
         )
 
 
-def _check_rows_are_matched(parts: list[_Part]) -> None:
+def _check_rows_are_matched(parts: list[Understood]) -> None:
     """Raise if files are matched by the places of their rows although columns may name their items.
 
     A column with another value in each row decides nothing if it is the same in all files.
     """
-    by_row = {p.source: p.read.unread for p in parts if not p.axes.items.is_named and p.read.unread is not None}
+    unnamed = [part for part in parts if not part.predictions.axes.items.is_named]
+    by_row = {part.source: part.unread for part in unnamed if part.unread is not None}
     for source, unread in by_row.items():
         ids = [name for name in unread if unread[name].are_ids]
         if len(by_row) == len(parts):
@@ -265,9 +254,9 @@ def _texts(columns: Columns, name: str) -> list[str]:
     return list(map(str, columns[name].coded.values)) if name in columns else []
 
 
-def _check_can_be_written(part: _Part) -> None:
+def _check_can_be_written(part: Understood) -> None:
     """Raise for a name that no file could give back: JSON can hold halves of characters, and bytes of 0."""
-    for axis in part.axes:
+    for axis in part.predictions.axes:
         name = unwritable(axis.names) if axis.is_named else None
         if name is not None:
             raise InvalidPredictions(
@@ -276,13 +265,13 @@ def _check_can_be_written(part: _Part) -> None:
             )
 
 
-def _check_fit_together(parts: list[_Part], kind: str) -> None:
+def _check_fit_together(parts: list[Understood], kind: str) -> None:
     """Raise if files without names of items or classes have not equally many, or stand beside others with names."""
-    axes: dict[str, Axis] = {part.source: getattr(part.axes, kind) for part in parts}
+    axes: dict[str, Axis] = {part.source: getattr(part.predictions.axes, kind) for part in parts}
     unnamed = {source: own for source, own in axes.items() if not own.is_named}
     if not unnamed:
         return
-    are_soft = all(part.read.predictions.hard is None for part in parts)
+    are_soft = all(part.predictions.hard is None for part in parts)
     if are_soft and len({own.size for own in unnamed.values()}) > 1:
         listing = ", ".join(f"{source} has {own.size}" for source, own in unnamed.items())
         raise InvalidPredictions(f"files must have the same {kind} where they do not name them; {listing}")
@@ -339,11 +328,12 @@ def _labels_in_table(
     with within(source):
         table = table.joined(told.item)
         if are_optional:
-            item, label = (name if name in table else None for name in (told.item, told.label))
-            told = Told(item, None, label)
+            known = [name if name in table else None for name in (told.item, told.label)]
+            told = Told(known[0], None, known[1])
         item, label = columns_of_labels(table, told)
-        named = NamedLabels(None if item is None else _all_named(table, item), table[label].rows())
-    return named, None if item is None else repr(item) if item else "the column without a name", label
+        named = NamedLabels(None if item is None else item.item_rows(base=2), label.rows())
+    where = None if item is None else repr(item.name) if item.name else "the column without a name"
+    return named, where, label.name
 
 
 def _labels_in_arrays(arrays: Arrays, source: str) -> tuple[NamedLabels, str | None]:
@@ -368,14 +358,6 @@ def _truth(contents: Contents, source: str) -> NamedLabels:
     answered = {item for item, _, _ in export.answers}  # nobody asks for the truth of other items
     truth = {item: label for item, label in export.truth.items() if item in answered}
     return NamedLabels(list(truth), list(truth.values()))
-
-
-def _all_named(table: Columns, item: str) -> list[str]:
-    """The names of items in a column; raises if one is missing."""
-    names = table[item].rows()
-    if None in names:
-        raise InvalidPredictions(f"column {item!r} must name every item; row {names.index(None) + 2} is empty")
-    return names
 
 
 def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
@@ -441,4 +423,4 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(list(table))}"
         )
-    return _all_named(table, column.name)
+    return column.item_rows(base=2)

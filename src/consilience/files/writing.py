@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.names import UNKNOWN, text_of
+from consilience.data.names import UNKNOWN, of_one_kind, text_of
 from consilience.data.tables.told import UNNAMED
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
@@ -73,7 +73,7 @@ class Fused(NamedTuple):
         """The columns of a table, one row per item: answers, marks, and the probability of each class."""
         classes = map(text_of, self.aggregator.classes_)
         return {
-            **{name: _of_one_kind(self.answers[name]) for name in self.answers.columns},
+            **{name: of_one_kind(self.answers[name], {str, int, float}) for name in self.answers.columns},
             **{name: values.tolist() for name, values in self.marks.items()},
             **dict(zip(classes, self.rows.T.tolist(), strict=True)),
         }
@@ -138,12 +138,6 @@ def _names(values: list[Any]) -> np.ndarray[Any, Any]:
     return array if array.dtype.kind in "iufUb" and array.ndim == 1 else np.asarray([text_of(name) for name in values])
 
 
-def _of_one_kind(values: list[Any]) -> list[Any]:
-    """The same values; as text where their kinds differ, or are none that a table can hold."""
-    kinds = set(map(type, values))
-    return values if len(kinds) == 1 and kinds <= {str, int, float} else [text_of(value) for value in values]
-
-
 def _write_npz(file: IO[bytes], fused: Fused) -> None:
     aggregator = fused.aggregator
     arrays: dict[str, Any] = {
@@ -180,10 +174,10 @@ def write_json(file: IO[bytes], records: Iterable[Any], *, by_line: bool) -> Non
         file.write(json.dumps(list(records), ensure_ascii=False, indent=1).encode())
 
 
-def write_frame(file: IO[bytes], frame: Any) -> None:
+def write_frame(file: IO[bytes], frame: Any, metadata: dict[str, str] | None = None) -> None:
     """Write a frame of polars as Parquet."""
     made = io.BytesIO()  # polars would call a full disk an error of the format
-    frame.write_parquet(made)
+    frame.write_parquet(made, metadata=metadata)
     file.write(made.getbuffer())
 
 

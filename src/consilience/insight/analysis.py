@@ -38,7 +38,7 @@ from consilience.insight.explanation import Explanation, explain, explained_item
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
 from consilience.insight.monitoring import Since, since
 from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
-from consilience.insight.warnings import PanelEvidence, Warned, warnings_of
+from consilience.insight.warnings import WARNINGS, PanelEvidence, Warned
 from consilience.metrics.scores import wilson
 from consilience.passes.reader import Reader
 from consilience.system.arrays import Array, FloatArray, IntArray, position_of_largest, to_numpy
@@ -387,7 +387,7 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
         verdict=verdict,
-        warned=warnings_of(evidence),
+        warned=[warned for find in WARNINGS.values() for warned in find(evidence)],
         confused=confused,
         counts_labels=counts_labels,
         hint=hint_of(method, data, posterior),

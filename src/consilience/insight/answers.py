@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import HardAnswers
-from consilience.data.reading import check_number
 from consilience.data.tables.told import RATED
+from consilience.data.validation import check_number
 from consilience.insight.agreement import by_class, labels_of, main_answers
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus

@@ -19,6 +19,7 @@ from consilience.insight.accuracy.estimates import COVERAGE, estimate_accuracies
 from consilience.insight.agreement import labels_of
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.verdict import LEAST_VOTED, one_of
+from consilience.metrics.ood import uncertainty
 from consilience.metrics.scores import METRICS, Estimate, paired_difference, score, wilson
 from consilience.system.arrays import FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
@@ -181,7 +182,7 @@ class _Asked(NamedTuple):
         found = self._scores(own, n_bins) if self.has_labels else {}
         found |= {"confidence": NOTHING, "entropy": NOTHING}
         if own.rows is not None:
-            entropy = -(own.rows * np.log(np.where(own.rows > 0, own.rows, 1))).sum(axis=1).mean()
+            entropy = uncertainty(own.rows, score="entropy").mean()
             found |= {"confidence": float(own.rows.max(axis=1).mean()), "entropy": float(entropy) + 0.0}
         found["changed"] = float((own.labels != self.average[own.items]).mean())
         return found | {"agreement": float(agrees.mean()) if len(agrees) else NOTHING}

@@ -121,22 +121,18 @@ def explain(
     one = method.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
     log_posterior, evidence = method.rule().explained(one)
     first, second = _contenders(log_posterior, one, against)
-    prior, by_probability, normalizer, shares, experts = evidence(first, second)
+    found = evidence(first, second)
     return Explanation(
         item=one.items[0],
         winner=one.classes[first],
         runner_up=one.classes[second],
         posterior=np.exp(log_posterior),
         log_odds=float(log_posterior[first] - log_posterior[second]),
-        prior=prior,
-        by_member=by_probability.sum(axis=1) + normalizer,
-        by_probability=by_probability,
-        normalizer=normalizer,
+        by_member=found.by_probability.sum(axis=1) + found.normalizer,
         said=one.to_array()[:, 0, :],
         members=one.members,
         classes=one.classes,
-        experts=experts or {},
-        shares=shares,
+        **found._asdict(),
     )
 
 

@@ -15,7 +15,7 @@ from consilience.answering.rule import AbstractRule
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, renamed
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.insight.arguments import by_predictions, look_at
 from consilience.metrics.scores import METRICS, Estimate, ItemScores, paired_difference
 from consilience.system.arrays import FloatArray, IntArray, to_numpy

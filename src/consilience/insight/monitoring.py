@@ -21,7 +21,7 @@ import numpy as np
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import alpha_of, coverage_of, labels_of
 from consilience.insight.drift import (

@@ -15,7 +15,7 @@ from consilience.aggregators.dawid_skene import AbstractLabelEM
 from consilience.data.answers import HardAnswers
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions

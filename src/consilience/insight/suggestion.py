@@ -17,7 +17,7 @@ import numpy.typing as npt
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import parts_of
 from consilience.data.predictions import Predictions
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions

@@ -342,8 +342,3 @@ WARNINGS: dict[str, Callable[[PanelEvidence], list[Warned]]] = {
     "copies": copied_members,
     "overconfident member": overconfident_members,
 }
-
-
-def warnings_of(evidence: PanelEvidence) -> list[Warned]:
-    """What deserves a look, the most serious first."""
-    return [warned for find in WARNINGS.values() for warned in find(evidence)]

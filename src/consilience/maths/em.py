@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
+from typing import Any, Generic, NamedTuple, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -76,16 +76,6 @@ class Scores(NamedTuple):
     bias: FloatArray  # (members, true)
 
 
-class Model(Protocol):
-    """The mathematics of a latent-class method."""
-
-    def maximize(self, statistics: Statistics, start: Any, /) -> Any:
-        """The best parameters given the statistics, or better ones than `start` where the best has no formula."""
-
-    def scores(self, parameters: Any, /) -> Scores:
-        """The linear layer of the E step."""
-
-
 class State(NamedTuple):
     """Where EM stands: parameters, and the statistics that belong to them."""
 
@@ -98,9 +88,7 @@ Found = TypeVar("Found")
 UNSETTLED = "the objective still changes by "  # how the warning of a loop that has not settled begins
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Fit(Generic[Found]):
+class Fit(NamedTuple, Generic[Found]):
     """Where the loop ended: the last state, and the objective after each step."""
 
     state: Found

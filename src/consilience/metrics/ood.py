@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.metrics.posteriors import checked_posterior
 from consilience.system.arrays import FloatArray, plain_numpy
 from consilience.system.errors import InvalidPredictions

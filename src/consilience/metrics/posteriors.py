@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.data.reading import are_probabilities
 from consilience.data.tables.frames import columns_of, is_frame
+from consilience.data.validation import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, plain_numpy
 from consilience.system.errors import InvalidPredictions
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from consilience.data.axes import Axis, check_order, ratings_of
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.metrics.posteriors import checked_posterior, read_known
 from consilience.system.arrays import FloatArray, IntArray
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.metrics.posteriors import read_known, read_posterior_and_labels
 from consilience.metrics.ratings import RatingScores, ratings
 from consilience.system.arrays import FloatArray, IntArray

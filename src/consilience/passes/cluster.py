@@ -21,14 +21,7 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis, short
 from consilience.data.labels import NamedLabels
-from consilience.data.predictions import (
-    AbstractPredictions,
-    Predictions,
-    place_of,
-    placed,
-    stacked,
-    total_of,
-)
+from consilience.data.predictions import AbstractPredictions, Predictions, place_of, placed, stacked, total_of
 from consilience.maths.em import Scores, Statistics
 from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import Expectation, Reader
@@ -131,7 +124,8 @@ class ClusterPredictions(AbstractPredictions):
         return made
 
     def _each(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
-        return self if self.are_votes else self._with(work)
+        # Each block does the work by itself, since some may have labels alone by now.
+        return self if self.are_votes else self._with(partial(Predictions._each, work=work))  # noqa: SLF001 - a block of these
 
     @property
     def items(self) -> Any:
@@ -178,9 +172,9 @@ class ClusterPredictions(AbstractPredictions):
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""
         if self.are_votes:
-            people, kinds = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
-            made = self._with(partial(Predictions.aligned, members=people.names, classes=kinds.names))
-            made.axes = Axes(people, self.axes.items, kinds)
+            axes = Axes.named(list(members), self.axes.items, list(classes))
+            made = self._with(partial(Predictions.aligned, members=axes.members.names, classes=axes.classes.names))
+            made.axes = axes
             return made
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
             raise InvalidPredictions(

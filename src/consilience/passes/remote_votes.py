@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.names import sorted_names
-from consilience.data.predictions import Predictions, of_answers
+from consilience.data.predictions import Predictions, check_every_item_is_answered, of_answers
 from consilience.data.tables.columns import Column, pooled_labels
 from consilience.data.tables.frames import columns_of
 from consilience.data.tables.layouts import read_columns
@@ -44,7 +44,9 @@ class VoteColumns(NamedTuple):
         items, names = pd.factorize(part[self.item])
         axis = Axis("item", len(names), names.tolist(), by_name=True)
         axes = Axes(self.members.axis, axis, self.labels.axis)
-        return of_answers(items, self.members.of(part), self.labels.of(part), axes, partial=False)
+        made = of_answers(items, self.members.of(part), self.labels.of(part), axes)
+        check_every_item_is_answered(made)
+        return made
 
 
 def read_votes(frame: Any) -> tuple[Any, VoteColumns]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.answers import SoftMember, parts_of
+from consilience.data.names import cut
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.explanation import Explanation
@@ -41,8 +42,7 @@ def as_json(value: Any, digits: int | None = None) -> Any:
 
 def text(name: Any, most: int = LONGEST_TEXT) -> str:
     """A name as text, cut if it is too long."""
-    words = str(name)
-    return words if len(words) <= most else words[: most - 1] + "…"
+    return cut(str(name), most)
 
 
 class ItemAnswers(NamedTuple):

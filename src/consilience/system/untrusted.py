@@ -261,6 +261,7 @@ def _read_weights(
         and arrays[name].shape == size
         and 0 not in size
         and np.isfinite(arrays[name]).all()
+        and (arrays[name].min() > 0 or not name.endswith("deviation"))  # features are divided by these
         for name, size in sizes(first).items()
     )
     if checksum != _checksum(arrays) or not fit_together:

@@ -53,6 +53,8 @@ def test_nothing_known():
         ([0.5, 1, 1], PLAIN, "item 0 has 0.5"),
         (np.array([1, -1, 0]), AXES, "item 'x' has 1: the classes have names, so give names instead of positions$"),
         ([[0], [1], [1]], PLAIN, r"item 0 has \[0\]"),
+        ([0, 1, np.array([1])], PLAIN, r"item 2 has array\(\[1\]\)"),
+        ([0, (1, [2]), 1], PLAIN, r"item 1 has \(1, \[2\]\)"),
         (
             np.zeros((3, 1), int),
             PLAIN,

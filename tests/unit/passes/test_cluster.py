@@ -86,6 +86,18 @@ def assert_same(one, other):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
 
 
+@pytest.mark.parametrize("first", ["harden", "votes", "ballots"])
+@pytest.mark.parametrize("second", ["harden", "votes", "ballots"])
+def test_answers_that_are_labels_already_stay_so(client, first, second):
+    rows = np.array([[[0.6, 0.2, 0.2], [0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]] * 2)
+    there, here = ClusterPredictions([rows[:, :2], rows[:, 2:]]), cs.Predictions(rows)
+    for name in (first, second):
+        there, here = getattr(there, name)(), getattr(here, name)()
+    np.testing.assert_array_equal(
+        np.concatenate([block.result().to_array() for block in there.blocks], axis=1), here.to_array()
+    )
+
+
 @pytest.mark.parametrize(("n_parts", "n_tasks"), [(1, 0), (2, 1), (8, 1), (9, 2), (17, 3)])
 def test_a_tree_adds_every_part_once(client, n_parts, n_tasks):
     parts = [client.submit(lambda value=value: 10**value) for value in range(n_parts)]

@@ -46,7 +46,7 @@ from consilience.answering.rule import AbstractRule
 from consilience.data.axes import Axes
 from consilience.data.labels import known_truths
 from consilience.data.predictions import AbstractPredictions
-from consilience.data.reading import check_number
+from consilience.data.validation import check_number
 from consilience.maths.em import State
 from consilience.passes.pair_products import Agreement
 from consilience.system.arrays import Array
@@ -126,9 +126,6 @@ class Consensus(AbstractIterative):
     class_shares: Any = None
     label_noise: float | None = None
     weights: str | os.PathLike[str] | None = None
-    forgetting: float = 1.0
-    chunk_size: int | None = None
-    verbose: bool = False
 
     command: ClassVar[str] = "consensus"
     _shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
@@ -189,7 +186,7 @@ class Consensus(AbstractIterative):
         if is_first:
             fit = fit_panel(predictions, self.chunk_size, self._progress)
         else:
-            old, forgetting = self._label_free_fit(), self.forgetting
+            old, forgetting = label_free_fit_of(self), self.forgetting
             fit = fit_batch(old, predictions, forgetting, self.chunk_size, ordered=self.ordered_)
             before = None if self.reweighting_ is None else forgetting * self.reweighting_
             labelled = None if self.labelled_ is None else forgetting * self.labelled_
@@ -257,12 +254,6 @@ class Consensus(AbstractIterative):
         """The items of which something is known, after those of `before`."""
         new = labelled_items(predictions, known, self.label_noise, are_new=are_new)
         return new if new is None or before is None else before + new
-
-    def _label_free_fit(self) -> LabelFreeFit:
-        """What was found so far, from what was kept of it."""
-        standing = Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
-        translated = State(self.confusion_, self.statistics_)
-        return LabelFreeFit(standing, self.vote_statistics_, translated, self.history_, self.survey_)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
@@ -337,16 +328,18 @@ class Consensus(AbstractIterative):
 # ruff: noqa: SLF001 - these are of this module, and no methods, so that they are not offered to users
 
 
-def panel_sums(model: Consensus) -> LabelFreeFit:
-    """What it knows of its panel."""
-    return model._label_free_fit()
+def label_free_fit_of(model: Consensus) -> LabelFreeFit:
+    """What was found so far without labels, from what was kept of it."""
+    standing = Standing(model.agreement_, model.vote_agreement_, model.member_weights_, model.member_credibility_)
+    translated = State(model.confusion_, model.statistics_)
+    return LabelFreeFit(standing, model.vote_statistics_, translated, model.history_, model.survey_)
 
 
 def plain_rule(model: Consensus) -> LearnedRule:
     """The rule without what labels taught."""
 
     def new_rule() -> LearnedRule:
-        rule = model._rule(model._label_free_fit(), model._network_of_fit(), model.stated_)
+        rule = model._rule(label_free_fit_of(model), model._network_of_fit(), model.stated_)
         return rule if model.reweighting_ is None else replace(rule, log_weights=model.reweighting_.log_weights)
 
     model._check_is_fitted()
@@ -371,5 +364,5 @@ def rule_given(model: Consensus, predictions: AbstractPredictions, class_shares:
 
     What was learned stays as it is.
     """
-    fit, weights = model._label_free_fit(), model._network_of_fit()
+    fit, weights = label_free_fit_of(model), model._network_of_fit()
     return model._told(fit, weights, predictions, read_shares(class_shares, model.classes_))[0]

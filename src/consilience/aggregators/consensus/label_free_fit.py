@@ -15,7 +15,7 @@ from consilience.aggregators.consensus.learned.experts import Experts, Opinions,
 from consilience.aggregators.consensus.panel import Standing
 from consilience.data.answers import is_largest
 from consilience.data.predictions import AbstractPredictions, Predictions, sampled, total_of
-from consilience.maths.em import NEARLY_ONE, Scores, State, Statistics, leaning
+from consilience.maths.em import NEARLY_ONE, Scores, State, Statistics, SumsOverItems, leaning
 from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import AnyReader, Reader, open_reader
 from consilience.system.arrays import FloatArray
@@ -80,7 +80,7 @@ OF_ITEMS = (
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Survey:
+class Survey(SumsOverItems):
     """Sums over items; those of two sets of items add up."""
 
     by_class: FloatArray  # (len(OF_CLASSES), classes)
@@ -96,12 +96,6 @@ class Survey:
         shares = ("average", "translation", "combination", "re-estimated")
         is_empty = min(self.totals[0], *(self.of_class(name).sum() for name in shares)) < NEARLY_ONE
         return "must be of at least one item" if is_empty else None
-
-    def __add__(self, other: Survey) -> Survey:
-        return Survey(self.by_class + other.by_class, self.totals + other.totals)
-
-    def __rmul__(self, factor: float) -> Survey:
-        return Survey(factor * self.by_class, factor * self.totals)
 
     def of_class(self, name: str) -> FloatArray:
         """One of the sums for each class (classes,)."""

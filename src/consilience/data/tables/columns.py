@@ -57,6 +57,21 @@ class Notation(NamedTuple):
     all_points: bool = False
     thousands: bool = False  # all commas may separate thousands
 
+    @classmethod
+    def of(cls, parts: Iterable[Notation]) -> Notation:
+        """How several columns are written."""
+        own = list(parts)
+        *examples, points, _ = zip(*own, strict=True)
+        thousands = all(part.thousands for part in own if part.comma is not None)
+        comma, point, percent, plain = (min(filter(None, texts), default=None) for texts in examples)
+        return cls(comma, point, percent, plain, all(points), thousands)
+
+    @property
+    def mixture(self) -> tuple[str, str] | None:
+        """Two numbers that are written differently: a decimal comma and a point, or a percent sign and none."""
+        pairs = ((self.comma, self.point), (self.percent, self.plain))
+        return next(((one, other) for one, other in pairs if one is not None and other is not None), None)
+
 
 def coded_list(values: Sequence[Any]) -> Coded:
     """Of Python values. True and 1 are two values, though they are equal."""
@@ -253,7 +268,11 @@ ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
 
 FEW, ROWS_PER_VALUE = 20, 10
-"""A column of labels has at most so many different values, or one for so many rows."""
+
+
+def are_few(n_values: int, n_rows: int) -> bool:
+    """Whether so many different values may be labels: there are at most `FEW`, or one for `ROWS_PER_VALUE` rows."""
+    return n_values <= max(FEW, n_rows / ROWS_PER_VALUE)
 
 
 T = TypeVar("T")
@@ -325,6 +344,12 @@ class Column:
         names = np.array([*self.names, None], dtype=object)
         return list(names[self.coded.codes[:n_rows]])
 
+    def item_rows(self, *, base: int) -> list[Any]:
+        """The name of the item in each row; raises if one is missing."""
+        if (row := self.first_missing) is not None:
+            raise InvalidPredictions(f"column {self.name!r} must name every item; row {row + base} is empty")
+        return self.rows()
+
     @property
     def first_missing(self) -> int | None:
         """The first row without a name; None if there is none."""
@@ -392,7 +417,7 @@ class Column:
     repeats = fact(lambda own: len(own.given) < own.n_given)  # some value is given twice
     varies = fact(lambda own: len(own.given) > 1)
     is_complete = fact(lambda own: own.n_given == own.size)  # every row has a value
-    has_few = fact(lambda own: len(own.given) <= max(FEW, own.n_given / ROWS_PER_VALUE))
+    has_few = fact(lambda own: are_few(len(own.given), own.n_given))
     counts_rows = fact(lambda own: _counts_from(0, own))  # 0, 1, 2, …, as the index of a data frame
     # An index that only counts the rows.
     is_count = fact(lambda own: (own.is_unnamed or str(own.name).strip().lower() == "index") and own.counts_rows)

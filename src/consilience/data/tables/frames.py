@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.tables.columns import Coded, Column, Columns, Notation, are_scored, coded_text, read_rows
+from consilience.data.tables.columns import Coded, Column, Columns, Notation, are_scored, read_rows
 from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
 from consilience.system.arrays import Array
 from consilience.system.errors import InvalidPredictions, polars, within
@@ -61,17 +61,14 @@ def _column(name: Any, series: Any) -> Column:
 def _of_pandas(name: Any, series: Any) -> Column:
     import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
 
-    def part(start: int, size: int) -> Any:
-        return polars().from_pandas(series.iloc[start : start + size])
-
     def code() -> Coded:
-        if is_text and kind.storage == "pyarrow":  # which `factorize` would copy
-            return coded_text(len(series), part)
         codes, values = pd.factorize(series, use_na_sentinel=True)
         return Coded(codes.astype(np.int32), list(values.tolist() if hasattr(values, "tolist") else values))
 
     kind, test = series.dtype, pd.api.types
     is_text = isinstance(kind, pd.StringDtype)
+    if is_text and kind.storage == "pyarrow":  # which `factorize` would copy
+        return Column.of_polars(name, polars().from_pandas(series))
     if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Column(name, len(series), code, stored=(numbers, Notation(all_points=test.is_float_dtype(kind))))
@@ -150,25 +147,30 @@ def shared_index(labels: Any) -> list[Any] | None:
 
 # ---- one frame, array or list of scores for each member -------------------------------------------------------
 
-MemberTable: TypeAlias = "tuple[Array, list[Any] | None, list[Any] | None]"
+
+MemberRows: TypeAlias = "tuple[Array, dict[str, Any]]"
 
 
-def read_member(part: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
-    """One member's rows, of an array as they are, and the names of items and classes that frames and scores have."""
+def read_member(
+    part: Any, name: Any, items: list[Any] | None, classes: list[Any] | None, *, normalize: bool
+) -> MemberRows:
+    """One member's rows, and the names of items and classes: those of a frame or of scores, if it has some."""
+    names: dict[str, Any] = {"items": items, "classes": classes}
     if is_frame(part):
-        return _read_frame(part, name, classes, normalize=normalize)
+        rows, own = _read_frame(part, name, classes, normalize=normalize)
+        return rows, names | own
     if not are_scored(part):
-        return part, None, None
+        return part, names
     if isinstance(part[0], Mapping):
         raise InvalidPredictions(
             f"member {name!r} must have a score for every class; it has only the best one: run the pipeline with "
             "top_k=None, or give the labels to from_labels"
         )
     rows, own_classes = read_rows(part, str(name))
-    return rows, None, own_classes
+    return rows, names if own_classes is None else names | {"classes": own_classes}
 
 
-def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
+def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberRows:
     from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
     columns = columns_of(frame)
@@ -186,7 +188,8 @@ def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normali
         raise InvalidPredictions(
             f"{expected}; it also has numbers in {some(names_of(left_out))}: name the classes with classes="
         )
-    return made.soft[0].rows, _items(made.axes.items, unread, name), made.classes
+    items = _items(made.axes.items, unread, name)
+    return made.soft[0].rows, {"classes": made.classes} | ({} if items is None else {"items": items})
 
 
 def _items(axis: Axis, unread: Sequence[Column], member: Any) -> list[Any] | None:

@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, some
-from consilience.data.names import in_order_of_appearance, is_whole, sorted_names
+from consilience.data.names import cut, in_order_of_appearance, is_whole, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
-from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import Column, Columns, Rows, is_absent, pooled_labels, unknown_cells
+from consilience.data.tables.columns import Column, Columns, Rows, are_few, is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
+from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, may_be_truth, names_of, say_columns
+from consilience.data.validation import SUM_TOLERANCE
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -41,8 +41,13 @@ class Understood(NamedTuple):
     words: str
     example: Table | None = None  # None for arrays
     unread: Columns | None = None
-    items: Column | None = None  # names the item of each row; None where rows are items, in this order
-    roles: Mapping[str, Sequence[Any]] = {}  # the names of the columns that were read, by their role
+    roles: Mapping[str, Sequence[Column]] = {}  # the columns that were read, by their role
+    source: str = ""  # the file, or the files of tools together
+
+    @property
+    def items(self) -> Column | None:
+        """Names the item of each row; None where rows are items, in this order."""
+        return next(iter(self.roles.get("item", ())), None)
 
 
 def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is_of_file: bool = False) -> Understood:
@@ -138,30 +143,16 @@ class _View:
         """Predictions of a long table, from labels or rows of numbers, of all its rows or of some."""
         item, member, _ = self.roles
         assert item is not None and member is not None  # noqa: S101, PT018 - the table is long
-        found = []
-        for column, in_order in ((item, in_order_of_appearance), (member, sorted_names)):
-            places, names = column.places(in_order, base=self.row_base)
-            if rows is not None:  # some names occur in other rows alone
-                used, places = np.unique(places[rows], return_inverse=True)
-                names = [names[place] for place in used.tolist()]
-            found.append((places, names))
-        (items, item_names), (members, member_names) = found
-        axes = Axes(
-            Axis("member", len(member_names), member_names),
-            Axis("item", len(item_names), item_names, by_name=True),
-            Axis("class", len(classes), classes),
-        )
-        return of_answers(items, members, given, axes, partial=True)
+        return answers_in(item, member, given, classes, rows, base=self.row_base)
 
     def items(self) -> list[Any] | None:
         """The names of items, one for each row of a wide table."""
-        item = self.roles.item
-        if item is not None and (row := item.first_missing) is not None:
-            raise InvalidPredictions(f"column {item.name!r} must name every item; row {row + self.row_base} is empty")
-        return None if item is None else item.rows()
+        return None if self.roles.item is None else self.roles.item.item_rows(base=self.row_base)
 
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
-        """Probabilities of a wide table: of one member, or of those with names."""
+        """Probabilities of a long table, or of a wide one: of one member, or of those with names."""
+        if self.is_long:
+            return self.answers(values[0], classes or list(map(str, range(values[0].shape[1]))))
         members = self.member if len(values) == 1 else names
         made = Predictions(values, members=members, items=self.items(), classes=classes, partial=True)
         return renamed(made, items=made.axes.items.matched_by_name())
@@ -169,16 +160,15 @@ class _View:
     def understood(self, made: Predictions, words: str, **columns: Sequence[Column]) -> Understood:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
         item, member, _ = self.roles
-        own = {"item": [] if item is None else [item], "member": [] if member is None else [member]} | columns
-        shown = [(role, column) for role, found in own.items() for column in found]
+        own = {"item": [item], "member": [member]} | columns
+        roles = {role: kept for role, found in own.items() if (kept := list(filter(None, found)))}
+        shown = [(role, column) for role, found in roles.items() for column in found]
         example = {f"{role}: {column.name or '(no name)'}": self._first(column) for role, column in shown[:MOST_SHOWN]}
         read = {column for _, column in shown}
         unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        roles = {role: [column.name for column in found] for role, found in own.items() if found}
-        return Understood(
-            made, f"{self._said_of_roles()}{words}{left_out}", Table(example), self.columns.kept(unread), item, roles
-        )
+        words = f"{self._said_of_roles()}{words}{left_out}"
+        return Understood(made, words, Table(example), self.columns.kept(unread), roles)
 
     def _said_of_roles(self) -> str:
         item, member, _ = self.roles
@@ -192,6 +182,22 @@ class _View:
             return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
         rows = self.columns.lists[column.name].values[:N_EXAMPLES].tolist()
         return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
+
+
+def answers_in(
+    item: Column, member: Column, given: Any, classes: Sequence[Any], rows: Any = None, *, base: int = 0
+) -> Predictions:
+    """Predictions of answers whose items and members stand in two columns; given those in some rows, or in all."""
+    found = []
+    for column, in_order in ((item, in_order_of_appearance), (member, sorted_names)):
+        places, names = column.places(in_order, base=base)
+        if rows is not None:  # some names occur in other rows alone
+            used, places = np.unique(places[rows], return_inverse=True)
+            names = [names[place] for place in used.tolist()]
+        found.append((places, names))
+    (items, item_names), (members, member_names) = found
+    axes = Axes.named(member_names, Axis("item", len(item_names), item_names, by_name=True), classes)
+    return of_answers(items, members, given, axes)
 
 
 # ---- layouts of any shape -------------------------------------------------------------------------------------
@@ -210,11 +216,9 @@ def one_class(view: _View) -> Understood | None:
     view.roles = roles_of(view.columns.without(names), told)._replace(label=None)
     given: list[Any] = [np.stack([1 - own, own], axis=1) for own in numbers]
     are_labels = not any((own % 1 > 0).any() for own in numbers)
-    if view.is_long:
-        labels = np.where(np.isnan(numbers[0]), -1, np.nan_to_num(numbers[0])).astype(np.intp)
-        made = view.answers(labels if are_labels else given[0], classes)
-    else:
-        made = view.rows(given, classes, names)
+    if view.is_long and are_labels:
+        given = [np.where(np.isnan(numbers[0]), -1, np.nan_to_num(numbers[0])).astype(np.intp)]
+    made = view.rows(given, classes, names)
     words = f"the {'label' if are_labels else 'probability'} {positive!r} in {some(names)}"
     return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
 
@@ -284,33 +288,27 @@ def lists(view: _View) -> Understood | None:
         raise InvalidPredictions(
             f"one column of lists must hold the probabilities; {some(list(found))} may: name it with {Say('label')}"
         )
-    soft = _on_one_scale(found, view)
-    rows, classes = next(iter(soft.values()))
-    words = f"lists of {rows.shape[1]} numbers in {some(list(found))}"
-    if view.is_long:
-        made = view.answers(rows, classes or [str(place) for place in range(rows.shape[1])])
-    else:
-        made = view.rows([own.values for own in soft.values()], classes, list(soft))
-        words = f"{words} of {some(made.members)}"
+    values, classes = _on_one_scale(found, view)
+    made = view.rows(values, classes, list(found))
+    members = "" if view.is_long else f" of {some(made.members)}"
+    words = f"lists of {values[0].shape[1]} numbers in {some(list(found))}{members}"
     return view.understood(made, words, numbers=[view.columns[name] for name in found])
 
 
-def _on_one_scale(lists: dict[Any, Rows], view: _View) -> dict[Any, Rows]:
-    """Columns of lists as probabilities of the same classes."""
-    made, told = {}, view.told.classes
+def _on_one_scale(lists: dict[Any, Rows], view: _View) -> tuple[list[FloatArray], Sequence[str] | None]:
+    """Columns of lists as probabilities of the same classes, and the names of these, if there are any."""
+    made, told, (first, classes) = list[FloatArray](), view.told.classes, next(iter(lists.values()))
     for name, rows in lists.items():
         scale = numeric.scale_in(rows.values, str(name), view.scale)
         scale = None if scale == "counts" and view.scale is None else scale  # counts are not rescaled unasked
-        made[name] = Rows(numeric.as_probabilities(rows.values, scale), rows.classes)
-    first, classes = next(iter(made.values()))
+        made.append(numeric.as_probabilities(rows.values, scale))
     if classes is None and told is None:
         _check_not_ranked(lists)
-    for name, rows in made.items():
+    for name, rows in lists.items():
         if rows.values.shape[1] != first.shape[1] or rows.classes != classes:
             raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
-    if classes is None and told is not None and len(told) == first.shape[1]:
-        return {name: Rows(rows.values, list(told)) for name, rows in made.items()}
-    return made
+    is_told = classes is None and told is not None and len(told) == first.shape[1]
+    return made, told if is_told else classes
 
 
 def _check_not_ranked(lists: dict[Any, Rows]) -> None:
@@ -494,8 +492,7 @@ def _rows(view: _View, classes: list[Column]) -> Understood:
     """Rows of numbers, with a column for each class."""
     rows, words = numeric.as_shares(numeric.numbers_of(classes), classes, view.scale)
     names = names_of(classes)
-    made = view.answers(rows, names) if view.is_long else view.rows([rows], names)
-    return view.understood(made, f"{words} of {some(names)}", **{"class": classes})
+    return view.understood(view.rows([rows], names), f"{words} of {some(names)}", **{"class": classes})
 
 
 def wide_labels(view: _View) -> Understood:
@@ -517,12 +514,8 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     labels, classes = pooled_labels(columns, view.told.classes)
     members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
-    axes = Axes(
-        Axis("member", len(members), members),
-        Axis("item", view.columns.n_rows, items, by_name=items is not None),
-        Axis("class", len(classes), classes),
-    )
-    made = of_answers(row, place, labels[place, row], axes, partial=True)
+    axes = Axes.named(members, Axis("item", view.columns.n_rows, items, by_name=items is not None), classes)
+    made = of_answers(row, place, labels[place, row], axes)
     if not view.told.are_named:
         check_labels(made, columns)
     if view.told.member is None:
@@ -572,9 +565,6 @@ def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> 
 
 # ---- labels that may be none ----------------------------------------------------------------------------------
 
-MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
-"""More classes than the first number need this many answers each, or they are no classes."""
-
 MANY_ANSWERS = 10
 """If nobody who gives so many answers ever gives one twice, they are no labels."""
 
@@ -606,7 +596,7 @@ def check_repeated(predictions: Predictions, name: Any) -> None:
     """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
     is_said, n_given = _said(predictions)
     n_answers, is_busy = int(n_given.sum()), n_given >= MANY_ANSWERS
-    if predictions.n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
+    if not are_few(predictions.n_classes, n_answers):
         found = f"got {predictions.n_classes:,} different ones in {n_answers:,} answers"
     elif is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
         found = "nobody gives one twice"

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
-from consilience.data.tables.columns import Column, has_fractions
+from consilience.data.tables.columns import FEW, Column, Notation, has_fractions
 from consilience.data.tables.told import MOST_LISTED, names_of, say_columns
+from consilience.data.validation import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
 from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -92,10 +92,9 @@ def check_orientation(n_items: int, n_classes: int) -> None:
         )
 
 
-ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
+ENOUGH_ROWS, LABELS_REPEAT = 10, 2
 """Whole numbers are not labels if at least the first number of rows all have the same sum. Fractions may be labels if
-each occurs at least as often as the second number, on average, and there are at most the third number of different
-ones."""
+each occurs at least as often as the second number, on average, and there are at most `FEW` different ones."""
 
 Meaning: TypeAlias = Scale | Literal["unclear"]
 
@@ -104,9 +103,7 @@ class Numbers(NamedTuple):
     """Columns of numbers side by side, and how they are written."""
 
     values: FloatArray  # (rows, columns), NaN where missing
-    has_percent: bool = False
-    has_comma: bool = False
-    has_point: bool = False  # every one of them
+    notation: Notation = Notation()
 
     @property
     def given(self) -> FloatArray:
@@ -122,7 +119,7 @@ class Numbers(NamedTuple):
         with np.errstate(over="ignore", invalid="ignore"):
             sums = rows.sum(axis=1)
         slack = min(MOST_ROUNDED, rows.shape[1] / 2)
-        if self.has_percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
+        if self.notation.percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
             return "per cent"
         if not self.has_fractions():
             return self._of_whole_numbers(rows, sums)
@@ -136,12 +133,16 @@ class Numbers(NamedTuple):
             return "labels"
         is_clear = len(rows) >= ENOUGH_ROWS and bool((rows != rows[0]).any())
         if sums[0] == 1:
-            return "probabilities" if self.has_point or is_clear else "unclear"
+            return "probabilities" if self.notation.all_points or is_clear else "unclear"
         return "counts" if is_clear else "labels"
 
     def are_probabilities(self) -> bool:
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
         return self.has_fractions() and self.share_of_probabilities() == 1
+
+    def may_be_labels(self) -> bool:
+        """Whether all numbers are whole, and not all are written with a point."""
+        return not self.notation.all_points and not self.has_fractions()
 
     def are_independent(self) -> bool:
         """Whether these are shares whose sums differ from row to row, as those of several labels do."""
@@ -164,40 +165,24 @@ class Numbers(NamedTuple):
 def numbers_in(columns: Sequence[Column], *, least: int = 1) -> Numbers | None:
     """Columns as numbers; None if some cell is none, if they are written in several ways, or if they are too few."""
     found = [column.numbers for column in columns if column.numbers is not None]
-    if len(columns) < least or len(found) < len(columns) or _mixture(columns) is not None:
+    if len(columns) < least or len(found) < len(columns):
         return None
-    notations = [column.notation for column in columns]
-    return Numbers(
-        np.stack(found, axis=1),
-        any(own.percent is not None for own in notations),
-        any(own.comma is not None for own in notations),
-        all(own.all_points for own in notations),
-    )
+    notation = Notation.of(column.notation for column in columns)
+    return Numbers(np.stack(found, axis=1), notation) if notation.mixture is None else None
 
 
 def check_one_notation(columns: Sequence[Column]) -> None:
     """Raise if all cells are numbers, but of several notations."""
-    if any(column.numbers is None for column in columns):
+    if not columns or any(column.numbers is None for column in columns):
         return
-    commas = [column.notation for column in columns if column.notation.comma is not None]
-    if commas and all(own.thousands for own in commas):
-        first = min(str(own.comma) for own in commas)
+    notation = Notation.of(column.notation for column in columns)
+    if (first := notation.comma) is not None and notation.thousands:
         raise InvalidPredictions(
             f"numbers must have no separators of thousands; {first!r} may mean {first.replace(',', '')} or "
             f"{first.replace(',', '.', 1)}: write it without the comma"
         )
-    if (found := _mixture(columns)) is not None:
+    if (found := notation.mixture) is not None:
         raise InvalidPredictions(f"numbers must all be written in one way; got {found[0]!r} and {found[1]!r}")
-
-
-def _mixture(columns: Sequence[Column]) -> tuple[str, str] | None:
-    """Two numbers of different notations: decimal commas and points, or with and without a percent sign."""
-    notations = [column.notation for column in columns]
-    for kinds in (("comma", "point"), ("percent", "plain")):
-        one, other = ([text for own in notations if (text := getattr(own, kind)) is not None] for kind in kinds)
-        if one and other:
-            return min(one), min(other)
-    return None
 
 
 # ---- which columns are classes --------------------------------------------------------------------------------
@@ -221,7 +206,7 @@ def runs_of_probabilities(numbers: Numbers) -> list[_Run]:
     These are runs of the same length that are as good, and runs without a column of the first. Whole numbers may be
     labels, and do not count.
     """
-    if not (numbers.has_point or numbers.has_fractions()):
+    if numbers.may_be_labels():
         return []
     if numbers.share_of_probabilities() == 1:
         return [_Run(1.0, numbers.values.shape[1], 0)]
@@ -240,7 +225,7 @@ def _runs(numbers: Numbers) -> list[_Run]:
     n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
     values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
     with np.errstate(invalid="ignore"):  # of infinite numbers
-        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | numbers.has_point)
+        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | numbers.notation.all_points)
     # No row sums to 1 with a number that is no probability, which counts as 2.
     cells = np.where((values >= 0) & (values <= 2), values, 2.0)
     # Before each column: the sum of each row (columns + 1, rows), how many numbers, and how many columns of fractions.
@@ -287,7 +272,7 @@ def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
     numbers = numbers_in(columns, least=2)
     if numbers is None:
         return None
-    is_share = (numbers.has_fractions() or numbers.has_point) and numbers.share_of_probabilities() >= MOST
+    is_share = not numbers.may_be_labels() and numbers.share_of_probabilities() >= MOST
     return numbers if is_share or numbers.meaning() == "per cent" else None
 
 
@@ -343,7 +328,7 @@ def as_shares(numbers: Numbers, columns: Sequence[Column], scale: Scale | None) 
         _check_clear(numbers, meaning, columns)
     rows = as_probabilities(rows, meaning if meaning in ("logits", "per cent", "counts") else None)
     kind = meaning if meaning in ("logits", "counts") else "probabilities"
-    commas = ", with decimal commas" if numbers.has_comma else ""
+    commas = ", with decimal commas" if numbers.notation.comma else ""
     return rows, f"{kind}{', in per cent' if meaning == 'per cent' else ''}{commas}"
 
 

@@ -106,8 +106,8 @@ def label_of_truths(columns: Columns, item: Column | None = None) -> Column | No
     return next((own for own in (*only, usual_true, *true, usual, *said) if own is not None), None)
 
 
-def columns_of_labels(columns: Columns, told: Told) -> tuple[str | None, str]:
-    """The names of the column of items, if there is one, and of that of labels."""
+def columns_of_labels(columns: Columns, told: Told) -> tuple[Column | None, Column]:
+    """The column of items, if there is one, and that of labels."""
     item = item_of_rows(columns, told, are_truths=True)
     label = label_of_truths(columns, item) if told.label is None else columns.told(told.label)
     if label is None:
@@ -119,7 +119,7 @@ def columns_of_labels(columns: Columns, told: Told) -> tuple[str | None, str]:
         raise InvalidPredictions(
             f"a table of labels must have a header; its first line, {label.name!r}, is a label itself: put one first"
         )
-    return None if item is None else item.name, label.name
+    return item, label
 
 
 def may_name_items(ids: Sequence[Column]) -> InvalidPredictions:

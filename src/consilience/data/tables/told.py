@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from consilience.data.axes import short
+from consilience.data.names import cut
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
@@ -69,11 +70,6 @@ def options(argument: str, *columns: Column | list[Column], before: str = "") ->
         values = dict.fromkeys("/".join(str(each[place % len(each)]) for each in given) for place in range(N_SAMPLES))
         said.append(f"{Say(argument, name)} ({', '.join(cut(value, LONGEST) for value in values)})")
     return f"{before if said else ''}{' or '.join(said)}{' or another' if len(columns) > MOST_LISTED else ''}"
-
-
-def cut(text: str, most: int) -> str:
-    """Text of at most so many characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def unclear(argument: str, *columns: Column) -> InvalidPredictions:

@@ -209,11 +209,11 @@ class Buckets:
         place, members = (part.to_numpy().astype(np.intp) for part in (rows["item"].rle_id(), rows["member"]))
         axes = self.axes(int(place[-1]) + 1)
         if not self.contents.is_soft:
-            return of_answers(place, members, rows["label"].to_numpy().astype(np.intp), axes, partial=False)
+            return of_answers(place, members, rows["label"].to_numpy().astype(np.intp), axes)
         numbers = rows.select([f"p{k}" for k in range(axes.classes.size)]).fill_null(float("nan")).to_numpy()
-        return of_answers(place, members, as_probabilities(numbers, self.scale), axes, partial=False)
+        return of_answers(place, members, as_probabilities(numbers, self.scale), axes)
 
     def axes(self, n_items: int) -> Axes:
         """The members and classes of all data sets, and so many items without names."""
         members, classes = self.contents.members, self.contents.classes
-        return Axes(Axis("member", len(members), members), Axis("item", n_items), Axis("class", len(classes), classes))
+        return Axes.named(members, Axis("item", n_items), classes)

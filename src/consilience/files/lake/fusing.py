@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from consilience.data.tables.told import FUSED, Told
 from consilience.files.lake.buckets import Bucket, Buckets
 from consilience.files.lake.meaning import Inventory, Meaning, PartitionFacts, contents_of, facts_of, meaning_of
 from consilience.files.lake.partitions import DataSet, Partition, data_set, may_skip
+from consilience.files.writing import write_frame
 from consilience.passes.reader import codes_of, votes_of_codes
 from consilience.system.arrays import FloatArray, IntArray, position_of_largest, to_numpy
 from consilience.system.atomic import whole_file
@@ -265,7 +265,7 @@ class LakeRun:
         axes = self.buckets.axes(len(codes))
         votes = votes_of_codes(codes, axes.members.size, axes.classes.size)
         item, member = np.nonzero(votes >= 0)
-        return of_answers(item, member, votes[item, member], axes, partial=False)
+        return of_answers(item, member, votes[item, member], axes)
 
     def _sample(self) -> tuple[Predictions, str]:
         """The items of some buckets: a hash has drawn them."""
@@ -295,10 +295,8 @@ class LakeRun:
         }
         if with_posterior:
             columns |= {name: posterior[:, k] for k, name in enumerate(self.contents.classes)}
-        made = io.BytesIO()  # polars would call a full disk an error of the format
-        pl.DataFrame(columns).write_parquet(made, metadata={"left_out": str(bucket.n_left_out)})
         with whole_file(target) as file:
-            file.write(made.getbuffer())
+            write_frame(file, pl.DataFrame(columns), {"left_out": str(bucket.n_left_out)})
 
     def _posterior(self, bucket: Bucket, model: AbstractAggregator) -> FloatArray:
         if isinstance(bucket.answers, Predictions):

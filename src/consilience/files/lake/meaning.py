@@ -10,10 +10,10 @@ import polars as pl
 
 from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
-from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns, pooled_labels
+from consilience.data.tables.columns import Column, Columns, are_few, pooled_labels
 from consilience.data.tables.layouts import read_columns
-from consilience.data.tables.told import Told
+from consilience.data.tables.told import Told, names_of
+from consilience.data.validation import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.files.lake.partitions import DataSet, may_skip
 from consilience.system.arrays import IntArray
 from consilience.system.errors import InvalidPredictions, Say, within
@@ -139,7 +139,7 @@ def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any
         raise InvalidPredictions(f"{of.source} must have rows of answers; it has none")
     with within(of.source):
         understood = read_columns(columns, told, scale)
-        return _meaning(understood.roles, understood.words, scale)
+        return _meaning({role: names_of(own) for role, own in understood.roles.items()}, understood.words, scale)
 
 
 def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, skips: bool) -> dict[str, pl.DataFrame]:
@@ -274,7 +274,7 @@ def contents_of(
     if values is None or first.kind != "labels":
         classes = _named_numbers(values, told) if first.kind == "lists" else list(first.classes)
         return Inventory(meanings, members, classes, member_values, None, n_rows)
-    if len(values) > MOST_VALUES or (not told.are_named and len(values) > max(FEW, n_rows / ROWS_PER_VALUE)):
+    if len(values) > MOST_VALUES or (not told.are_named and not are_few(len(values), n_rows)):
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; there are {len(values):,} different ones, such "
             f"as {some(values[:3].to_list())}"

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.axes import Axes, Axis, short, some
-from consilience.data.names import as_written, check_spellings, in_order_of_appearance, is_missing, sorted_names
-from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns
-from consilience.data.tables.told import Told, cut
+from consilience.data.axes import short, some
+from consilience.data.names import as_written, check_spellings, cut, is_missing, sorted_names
+from consilience.data.predictions import Predictions
+from consilience.data.tables.columns import Column, Columns, are_few, is_number
+from consilience.data.tables.layouts import answers_in
+from consilience.data.tables.told import Told
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 from consilience.system.untrusted import stem_of
@@ -122,6 +123,11 @@ class Export:
         if isinstance(said, list) and not unless:
             said = _only(said, item, member)
         is_blank = not said if is_row else is_missing(said) or not str(said).strip()
+        if is_row and not unless and not all(map(is_number, said.values())):
+            raise InvalidPredictions(
+                f"an answer must be a label, or a number for each class; {short(member)} gives {short(said)} to item "
+                f"{short(item)}"
+            )
         if unless or is_blank:
             self.left_out[unless or "records without an answer"] += 1
         elif is_true:
@@ -276,14 +282,8 @@ def _classes(names: Iterable[str]) -> list[str]:
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    items, item_names = Column.of_list("item", [item for item, _, _ in answers]).places(in_order_of_appearance)
-    members, member_names = Column.of_list("member", [member for _, member, _ in answers]).places(sorted_names)
-    axes = Axes(
-        Axis("member", len(member_names), member_names),
-        Axis("item", len(item_names), item_names, by_name=True),
-        Axis("class", len(classes), classes),
-    )
-    return of_answers(items, members, given, axes, partial=True)
+    items, members, _ = map(list, zip(*answers, strict=True))
+    return answers_in(Column.of_list("item", items), Column.of_list("member", members), given, classes)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def is_free(labels: Counter[str]) -> bool:
     """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
     n_answers = labels.total()
     has_sentences = any(label.count(" ") >= WORDS for label in labels)
-    return len(labels) > max(FEW, n_answers / ROWS_PER_VALUE) or (has_sentences and 2 * len(labels) > n_answers)
+    return not are_few(len(labels), n_answers) or (has_sentences and 2 * len(labels) > n_answers)
 
 
 def not_classes(what: str) -> InvalidPredictions:

@@ -256,7 +256,7 @@ def openai_evals(given: Given) -> Export:
         "choice": [event for event in events if event["type"] == "metrics" and "choice" in event["data"]],
         ANSWER: [event for event in events if event["type"] == "match"],
     }
-    types = ", ".join(sorted({event["type"] for event in events}))
+    types = ", ".join(sorted({str(event["type"]) for event in events}))
     chosen = asked(given, [kind for kind, found in kinds.items() if found], f"events of the types {types}")
     *judged, last = [str(name) for name in spec.get("completion_fns", [])] or [given.stem]
     prefix, export = f"{', '.join(judged)}/" if judged else "", Export(chosen)

@@ -19,19 +19,20 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import expit, logit, stdtrit
 
-from consilience.aggregators.consensus.consensus import Consensus, panel_sums, plain_rule
+from consilience.aggregators.consensus.consensus import Consensus, label_free_fit_of, plain_rule
 from consilience.aggregators.consensus.label_free_fit import LabelFreeFit
 from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS, VOTE, Opinions, Reading, entropy
 from consilience.aggregators.consensus.learned.network import LearnedRule
 from consilience.aggregators.consensus.panel import Standing, copies, skills
 from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
-from consilience.insight.agreement import labels_of
+from consilience.insight.agreement import labels_of, ratio
+from consilience.maths.em import SumsOverItems
 from consilience.metrics.scores import wilson
 from consilience.passes.kernels import votes_of
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
-from consilience.system.untrusted import damaged, read_weights, sealed
+from consilience.system.untrusted import read_weights, sealed
 
 LEAST_LABELS = 10  # with fewer labelled votes nothing is measured
 
@@ -140,7 +141,7 @@ def voters_of(
     """Count the votes of the members, and of whole answers; `posterior` is what the model makes of them, if known."""
     rule, labels = plain_rule(model), list(answers.values())
     posterior = to_numpy(rule.posterior(data) if posterior is None else posterior).astype(np.float64, copy=False)
-    found = panel_sums(model)
+    found = label_free_fit_of(model)
     alone = if_independent(found.standing)
     powers = _powers(alone, found.standing.agreement.mean_confidence, data.n_classes)
     counted = tally(data, rule, posterior, labels, powers=powers, chunk_size=model.chunk_size)
@@ -213,20 +214,16 @@ SUMS = (
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class VoterSums:
+class VoterSums(SumsOverItems):
     """Sums of each voter; those of two sets of items add up."""
 
     sums: FloatArray  # (voters, len(SUMS))
     said: FloatArray  # (voters, classes): how often it says each class
 
-    def __add__(self, other: VoterSums) -> VoterSums:
-        return VoterSums(self.sums + other.sums, self.said + other.said)
-
     def mean(self, name: str) -> FloatArray:
         """One of the sums by vote (voters,); NaN of those who never vote."""
         of = self.sums[:, SUMS.index("met" if name == "shared" else "votes")]
-        means = np.divide(self.sums[:, SUMS.index(name)], of, out=np.full(len(of), np.nan), where=of > 0)
-        return np.asarray(means)
+        return ratio(self.sums[:, SUMS.index(name)], of)
 
 
 def tally(
@@ -390,10 +387,7 @@ def contents(intervals: Intervals) -> dict[str, Any]:
 
 def read(path: str | os.PathLike[str]) -> Intervals:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    arrays = read_weights(path, INTERVALS_VERSION, INTERVAL_FEATURES, _sizes)
-    if (arrays["deviation"] <= 0).any():
-        raise damaged(path)
-    return Intervals(**arrays)
+    return Intervals(**read_weights(path, INTERVALS_VERSION, INTERVAL_FEATURES, _sizes))
 
 
 def _sizes(_: tuple[int, ...]) -> dict[str, tuple[int, ...]]:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.data.labels import known_labels, known_rows, known_truths, read_label_frame
+from consilience.data.labels import known_labels, known_truths, read_label_frame
 from consilience.data.tables.frames import is_frame
 
 PREDICTIONS = cs.Predictions(
@@ -67,14 +67,14 @@ def test_labels_are_matched_by_the_index_or_come_in_order():
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_soft_labels_are_matched_by_item_and_class(make):
-    rows = known_rows(make({"item": ["z", "x", "y"], **SOFT}), AXES)
+    rows = known_truths(make({"item": ["z", "x", "y"], **SOFT}), AXES)
     np.testing.assert_array_equal(rows, [[np.nan] * 3, [1, 0, 0], [np.nan] * 3, [0.5, 0, 0.5]])
-    np.testing.assert_array_equal(known_rows(pd.DataFrame(SOFT, index=["z", "x", "y"]), AXES), rows)
+    np.testing.assert_array_equal(known_truths(pd.DataFrame(SOFT, index=["z", "x", "y"]), AXES), rows)
 
 
 def test_soft_frames_teach_and_score_as_arrays_do():
     frame = pd.DataFrame({"item": ["z", "x", "y"], **SOFT})
-    rows = known_rows(frame, AXES)
+    rows = known_truths(frame, AXES)
     one, other = (cs.Consensus().fit(PREDICTIONS, labels).posterior_ for labels in (frame, rows))
     np.testing.assert_array_equal(one, other)
     posterior = pd.DataFrame(cs.Average().fit(PREDICTIONS).posterior_, index=list("wxyz"), columns=AXES.classes.names)
@@ -149,7 +149,7 @@ def test_labels_in_a_column_with_another_usual_name():
 def test_classes_may_be_called_like_items():
     axes = cs.Predictions([[[0.5, 0.5], [0.1, 0.9]]], items=["u", "v"], classes=["image", "text"]).axes
     frame = pd.DataFrame({"image": [0.25, 1.0], "text": [0.75, 0.0]}, index=["v", "u"])
-    assert known_rows(frame, axes).tolist() == [[1.0, 0.0], [0.25, 0.75]]
+    assert known_truths(frame, axes).tolist() == [[1.0, 0.0], [0.25, 0.75]]
 
 
 @pytest.mark.parametrize("label", ["label", "species"])
@@ -166,8 +166,8 @@ def test_the_column_with_the_names_of_items_may_be_called_otherwise(make, label)
 
 
 def test_soft_labels_beside_a_column_of_unusual_name():
-    rows = known_rows(pl.DataFrame({"product": ["z", "x", "y"], **SOFT}), AXES)
-    np.testing.assert_array_equal(rows, known_rows(pl.DataFrame({"item": ["z", "x", "y"], **SOFT}), AXES))
+    rows = known_truths(pl.DataFrame({"product": ["z", "x", "y"], **SOFT}), AXES)
+    np.testing.assert_array_equal(rows, known_truths(pl.DataFrame({"item": ["z", "x", "y"], **SOFT}), AXES))
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])

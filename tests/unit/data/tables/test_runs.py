@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.data.reading import are_probabilities
 from consilience.data.tables import numbers as runs
+from consilience.data.tables.columns import Notation
 from consilience.data.tables.numbers import MOST, Numbers, runs_of_probabilities
+from consilience.data.validation import are_probabilities
 
 
 def found(values, *, has_point=False):
-    numbers = Numbers(np.asarray(values, dtype=float), has_point=has_point)
+    numbers = Numbers(np.asarray(values, dtype=float), Notation(all_points=has_point))
     return [(run.start, run.start + run.size) for run in runs_of_probabilities(numbers)]
 
 

@@ -13,11 +13,12 @@ def as_columns(table):
 
 
 def item_of_labels(table, told=None):
-    return columns_of_labels(as_columns(table), Told(item=told))[0]
+    found = columns_of_labels(as_columns(table), Told(item=told))[0]
+    return None if found is None else found.name
 
 
 def label_of_labels(table, item, told=None):
-    return columns_of_labels(as_columns(table), Told(item=item, label=told))[1]
+    return columns_of_labels(as_columns(table), Told(item=item, label=told))[1].name
 
 
 COUNT, NAMES, LABELS = ["0", "1", "2"], ["226", "412", "7"], ["pass", "fail", "pass"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.consensus import panel_sums
+from consilience.aggregators.consensus.consensus import label_free_fit_of
 from consilience.insight.accuracy.estimates import AccuracyEstimate, estimate_accuracies, if_independent
 
 from simulate import softmax_members
@@ -67,7 +67,7 @@ def test_silent_members_change_no_estimate_of_others(rng):
     votes = np.where(rng.random((4, 800)) < 0.95, truth, 1 - truth)
     silent = np.full((10, 800), -1)
     alone, beside = (
-        if_independent(panel_sums(cs.Consensus().fit(cs.Predictions.from_labels(part, 2))).standing)
+        if_independent(label_free_fit_of(cs.Consensus().fit(cs.Predictions.from_labels(part, 2))).standing)
         for part in (votes, np.concatenate([votes, silent]))
     )
     np.testing.assert_allclose(beside[:4], alone, atol=1e-6)
@@ -95,7 +95,7 @@ def test_independent_members_lie_within_their_intervals():
     wrong = (truth + rng.integers(1, 4, size=(6, 20_000))) % 4
     data = cs.Predictions.from_labels(np.where(rng.random((6, 20_000)) < accuracies[:, None], truth, wrong), 4)
     model = cs.Consensus().fit(data)
-    told = if_independent(panel_sums(model).standing)
+    told = if_independent(label_free_fit_of(model).standing)
     np.testing.assert_allclose(told, accuracies, atol=0.025)
     for one, value in zip(estimate_accuracies(data, model, {}).members, told, strict=True):
         assert one.low <= value <= one.high

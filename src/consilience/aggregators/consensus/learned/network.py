@@ -55,7 +55,7 @@ from consilience.data.predictions import Predictions, apart, example_of
 from consilience.maths.shapley import shapley_values
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, like_array, namespace, to_numpy
-from consilience.system.untrusted import damaged, read_weights, sealed
+from consilience.system.untrusted import read_weights, sealed
 
 NETWORK_VERSION = 2  # of the features and of the form of the network: other weights are refused
 # What a file of weights must have been trained with.
@@ -278,10 +278,7 @@ def contents(network: Network) -> dict[str, Any]:
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    arrays = read_weights(path, NETWORK_VERSION, TRAINED_NAMES, _sizes)
-    if (arrays["deviation"] <= 0).any() or (arrays["member_deviation"] <= 0).any():
-        raise damaged(path)
-    return Network(**arrays)
+    return Network(**read_weights(path, NETWORK_VERSION, TRAINED_NAMES, _sizes))
 
 
 def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:

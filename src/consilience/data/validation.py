@@ -190,7 +190,7 @@ def places_among(
     try:
         coded = coded_array(values) if isinstance(values, np.ndarray) else coded_list(values)
     except TypeError:  # a list, say, names nothing
-        row = next(row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set))
+        row = next(row for row, value in enumerate(values) if not _is_hashable(value))
         raise InvalidPredictions(refusal(values[row], row)) from None
     places = [axis.find(value) for value in coded.values]
     for code, (value, place) in enumerate(zip(coded.values, places, strict=True)):
@@ -198,6 +198,14 @@ def places_among(
             raise InvalidPredictions(refusal(value, int(np.argmax(coded.codes == code))))
     table = np.array([-1 if place is None else place for place in (*places, None)], dtype=np.intp)
     return np.asarray(table[coded.codes])
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _without_gaps(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse, special
 
 import consilience as cs
-from consilience.data import reading
+from consilience.data import validation
 from consilience.data.answers import HardAnswers, SoftMember
 from consilience.data.axes import Axes, Axis
-from consilience.data.reading import (
+from consilience.data.validation import (
     are_probabilities,
     axis_of_positions,
     check_number,
@@ -154,8 +154,8 @@ def test_the_number_of_classes():
     for wrong in (1, True, 2.0, "3"):
         with pytest.raises(cs.InvalidPredictions, match="^n_classes must be a whole number of at least 2; got "):
             number_of_classes(wrong, None, labels)
-    with pytest.raises(cs.InvalidPredictions, match=f"got {reading.MOST_CLASSES}: say n_classes"):
-        number_of_classes(None, None, np.array([reading.MOST_CLASSES]))
+    with pytest.raises(cs.InvalidPredictions, match=f"got {validation.MOST_CLASSES}: say n_classes"):
+        number_of_classes(None, None, np.array([validation.MOST_CLASSES]))
 
 
 def test_the_axis_of_positions():
@@ -170,7 +170,7 @@ def test_the_axis_of_positions():
 
 
 def test_a_position_far_beyond_the_number_of_answers_is_a_name():
-    most = reading.MOST_EMPTY + 2000
+    most = validation.MOST_EMPTY + 2000
     assert axis_of_positions("item", np.array([0, most - 1]), None).size == most
     with pytest.raises(cs.InvalidPredictions, match=f"got {most} in 2 answers: .*, or name them in items$"):
         axis_of_positions("item", np.array([0, most]), None)
