@@ -77,8 +77,7 @@ class PanelAgreement:
         found = {"Krippendorff's alpha": self.alpha, "Fleiss' kappa": self.fleiss_kappa, "Gwet's AC1": self.ac1}
         if self.ordinal_alpha is not None:
             found = {"Krippendorff's alpha, ordinal": self.ordinal_alpha, **found}
-        columns = {name: [getattr(estimate, name) for estimate in found.values()] for name in Estimate._fields}
-        return Table({"coefficient": list(found), **columns})
+        return Table.of_rows({"coefficient": name, **estimate._asdict()} for name, estimate in found.items())
 
     def sentence(self) -> str:
         """Alpha and Fleiss' kappa in one line, with what they mean."""
@@ -129,10 +128,10 @@ def labels_of(data: Predictions) -> HardAnswers:
 def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> PanelAgreement:
     """The agreement of these labels, whose pairs have been counted."""
     answers = main_answers(answers)
-    items = _Items.of(answers, data.n_items, data.n_classes)
+    items = _Items.of(answers, data)
     fleiss_kappa, ac1 = _kappas(items)
     return PanelAgreement(
-        alpha=_krippendorff(items),
+        alpha=_alpha(items),
         fleiss_kappa=fleiss_kappa,
         ac1=ac1,
         observed=float(items.same.mean()) if len(items.same) else np.nan,
@@ -141,8 +140,18 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> 
         kappa_error=pairs.kappa_error(),
         compared=[data.members[m] for m in pairs.compared],
         n_items=len(items.same),
-        ordinal_alpha=_ordinal(items) if data.ordered else None,
+        ordinal_alpha=_alpha(items, _ranks(items)) if data.ordered else None,
     )
+
+
+def alpha_of(answers: HardAnswers, data: Predictions) -> float:
+    """Krippendorff's alpha alone, which takes less time."""
+    return _alpha(_Items.of(main_answers(answers), data)).value
+
+
+def by_class(items: IntArray, labels: IntArray, shape: tuple[int, int]) -> Any:
+    """How many answers to each item name each class (items, classes), sparse."""
+    return sparse.csr_array((np.ones(len(items)), (items, labels)), shape=shape)
 
 
 class _Items(NamedTuple):
@@ -154,9 +163,8 @@ class _Items(NamedTuple):
     same: FloatArray  # (paired items,): the share of the pairs of answers that are the same
 
     @classmethod
-    def of(cls, answers: HardAnswers, n_items: int, n_classes: int) -> _Items:
-        entries = (np.ones(len(answers.items)), (answers.items, answers.labels))
-        counts = sparse.csr_array(entries, shape=(n_items, n_classes))
+    def of(cls, answers: HardAnswers, data: Predictions) -> _Items:
+        counts = by_class(answers.items, answers.labels, (data.n_items, data.n_classes))
         n_answers: FloatArray = counts.sum(axis=1)
         is_paired = n_answers > 1
         n_paired = n_answers[is_paired]
@@ -164,35 +172,33 @@ class _Items(NamedTuple):
         return cls(counts, n_answers, is_paired, equal / (n_paired * (n_paired - 1)))
 
 
-def _krippendorff(items: _Items) -> Estimate:
-    """Alpha: one minus observed over expected disagreement, where each answer weighs the same."""
+def _alpha(items: _Items, places: Any = None) -> Estimate:
+    """Krippendorff's alpha: one minus observed over expected disagreement, where each answer weighs the same.
+
+    Two answers are as far apart as the squared distance of their classes' places (classes, dimensions); by default, all
+    classes are as far from each other.
+    """
+    places = sparse.eye_array(items.counts.shape[1], format="csr") if places is None else places
     counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
-    shares = counts.sum(axis=0) / max(n_answers.sum(), 1)
-    even = shares @ shares
-    return _alpha(n_answers * (1 - items.same), n_answers, 1 - even, -2 * (counts @ shares - even * n_answers))
-
-
-def _ordinal(items: _Items) -> Estimate:
-    """Alpha of ordered classes: the distance of two is that of their mean ranks among all answers that meet another."""
-    counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
-    of_class, total = counts.sum(axis=0), max(n_answers.sum(), 1)
-    ranks = np.cumsum(of_class) - of_class / 2
-    ranks -= of_class @ ranks / total
-    sums, squares = counts @ ranks, counts @ ranks**2  # of each item
-    wrong = 2 * (n_answers * squares - sums**2) / (n_answers - 1)  # what its pairs are apart, as `_krippendorff` counts
-    spread = of_class @ ranks**2 / total
-    return _alpha(wrong, n_answers, 2 * spread, 2 * (squares - spread * n_answers))
-
-
-def _alpha(wrong: FloatArray, n_answers: FloatArray, by_chance: float, of_chance: FloatArray) -> Estimate:
-    """One minus observed over expected disagreement, given those of each item, and how it moves the expected one."""
-    if not len(wrong) or by_chance <= 1e-12:  # no item has two answers, or all are of one class
+    of_class, total = counts.sum(axis=0), n_answers.sum()
+    sums, squares = counts @ places, counts @ (places**2).sum(axis=1)  # of each item
+    wrong = (n_answers * squares - (sums**2).sum(axis=1)) / (n_answers - 1)
+    middle = of_class @ places / max(total, 1)
+    spread = of_class @ (places**2).sum(axis=1) / max(total, 1) - middle @ middle
+    if not len(wrong) or spread <= 1e-12:  # no item has two answers, or all are of one class
         return UNKNOWN
-    total = n_answers.sum()
     observed = wrong.sum() / total
     # Answers are drawn without replacement: an answer does not meet itself.
-    expected = by_chance * total / (total - 1)
-    return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_chance / (total * by_chance))
+    expected = spread * total / (total - 1)
+    of_expected = squares - 2 * sums @ middle + (middle @ middle - spread) * n_answers
+    return _one_minus_ratio(observed, expected, (wrong - observed * n_answers) / total, of_expected / (total * spread))
+
+
+def _ranks(items: _Items) -> FloatArray:
+    """The place of each class (classes, 1): the mean rank of its answers among all answers that meet another."""
+    of_class = items.counts[items.is_paired].sum(axis=0)
+    ranks = np.cumsum(of_class) - of_class / 2
+    return np.asarray(ranks - of_class @ ranks / max(of_class.sum(), 1))[:, None]
 
 
 def _kappas(items: _Items) -> tuple[Estimate, Estimate]:
@@ -363,21 +369,15 @@ class PairCounts(NamedTuple):
         return np.where(is_enough, np.where(self.same == self.common, 1.0, correlation), 0.0)
 
 
-def answered_shares(answers: HardAnswers, n_members: int, n_items: int) -> FloatArray:
-    """The share of the items that each member answers (members,), once or several times."""
-    return np.bincount(main_answers(answers).members, minlength=n_members) / n_items
-
-
 def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> dict[str, FloatArray]:
     """Shares of all items (members,), as Snorkel's `LFAnalysis` has them, by the main answer of each member to each.
 
-    `coverage`: it answered. `overlap`: so did another member. `conflict`: another member said something else.
+    `coverage`: it answered, once or several times. `overlap`: so did another member. `conflict`: another member said
+    something else.
     """
     last = main_answers(answers)
-    n_answers = np.bincount(last.items, minlength=n_items)
-    n_classes = int(last.labels.max(initial=0)) + 1
-    kinds = np.unique(last.items * n_classes + last.labels)
-    n_kinds = np.bincount(kinds // n_classes, minlength=n_items)
+    counts = by_class(last.items, last.labels, (n_items, int(last.labels.max(initial=0)) + 1))
+    n_answers, n_kinds = counts.sum(axis=1), np.diff(counts.indptr)
     counted = {"coverage": n_answers > 0, "overlap": n_answers > 1, "conflict": n_kinds > 1}
     return {
         name: np.bincount(last.members[own[last.items]], minlength=n_members) / n_items for name, own in counted.items()

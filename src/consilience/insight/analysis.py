@@ -28,7 +28,8 @@ from consilience.insight.agreement import (
     PanelAgreement,
     Repeats,
     agreement_of,
-    answered_shares,
+    by_class,
+    coverage_of,
     labels_of,
     ratio,
 )
@@ -123,8 +124,7 @@ class Diagnosis:
     @property
     def confusion(self) -> FloatArray:
         """(members, true, predicted): `counts` as rates; NaN where the consensus has less than one answer."""
-        totals = self.counts.sum(axis=2, keepdims=True)
-        return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
+        return rates_of(self.counts)
 
     def __repr__(self) -> str:
         """The member report, the verdict, the warnings and the hint."""
@@ -176,7 +176,8 @@ class Analysis:
         looked = look_at(predictions, known, labels)
         if looked.places is not None and not hasattr(method, "members_"):
             method = looked.fitted(method, known)  # to all items, not to those that are looked at
-        return cls(looked.predictions, method, looked.labels(known), looked.labels(labels), class_shares)
+        known, labels = looked.labels
+        return cls(looked.predictions, method, known, labels, class_shares)
 
     @cached_property
     def posterior(self) -> Array:
@@ -187,6 +188,16 @@ class Analysis:
     def average(self) -> FloatArray:
         """The plain average of the members (items, classes)."""
         return to_numpy(Reader(self.predictions).pool())
+
+    @cached_property
+    def hardened(self) -> Predictions:
+        """What the members say, the first class winning a tie."""
+        return self.predictions.harden()
+
+    @cached_property
+    def voted(self) -> Predictions:
+        """The same of the answers that find one class most probable."""
+        return self.predictions.votes()
 
     @cached_property
     def _given(self) -> IntArray | FloatArray | None:
@@ -336,13 +347,15 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
     if analysis.tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
         estimates.answers[FUSED_ANSWER] = analysis.tested
     rows = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
-    hardened, votes = data.harden(), data.votes()
-    labels = labels_of(hardened)
+    labels = labels_of(analysis.hardened)
     pairs = PairCounts.of(labels, data)
     beyond_chance = agreement_of(labels, data, pairs)
-    believed = Reader(votes).statistics(voters.posterior).sums
-    counted = _counted_confusions(labels_of(votes), analysis.known, data)
-    confused = believed if counted is None else counted
+    confused = believed = Reader(analysis.voted).statistics(voters.posterior).sums
+    labelled = np.flatnonzero(analysis.known >= 0)
+    counts_labels = len(labelled) >= ENOUGH_LABELS * data.n_classes
+    if counts_labels:
+        truth = np.eye(data.n_classes)[analysis.known[labelled]]
+        confused = Reader(analysis.voted.take(labelled)).statistics(truth).sums
     places = explained_items(data)
     influence = influence_of(analysis.explanations(places, [None] * len(places)))
     names = [f"member {name}" if name.isdecimal() else name for name in map(str, data.members)]
@@ -370,13 +383,13 @@ def _diagnosis(analysis: Analysis) -> Diagnosis:
         counts=believed,
         classes=data.classes,
         agreement=pairs.agreement(),
-        dependence=pairs.dependence(Reader(hardened).statistics(rows).sums, rows),
+        dependence=pairs.dependence(Reader(analysis.hardened).statistics(rows).sums, rows),
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
         verdict=verdict,
         warned=[warned for find in WARNINGS.values() for warned in find(evidence)],
         confused=confused,
-        counts_labels=counted is not None,
+        counts_labels=counts_labels,
         hint=hint_of(method, data, posterior),
     )
 
@@ -392,7 +405,7 @@ def _member_report(
     return Table(
         {
             "member": [str(name) for name in data.members],
-            "coverage": answered_shares(answers, data.n_members, data.n_items).tolist(),
+            "coverage": coverage_of(answers, data.n_members, data.n_items)["coverage"].tolist(),
             "answers": n_answers.tolist(),
             "estimated accuracy": np.where(is_known, [one.value for one in found], np.nan).tolist(),
             "from": [one.low for one in found],
@@ -404,7 +417,14 @@ def _member_report(
             "dissents": count(is_dissent).tolist(),
             "dissents won": ratio(count(agrees & is_dissent), count(is_dissent)).tolist(),
             **Repeats.of(answers, data.n_members).columns(both_orders=data.both_orders),
-            "confuses most": [_confusions(table, data.classes) for table in confused],
+            "confuses most": [
+                ", ".join(  # such as `cat → dog 12%` (of the cats)
+                    f"{data.classes[true]} → {data.classes[said]} {share:.0%}"
+                    for true, said, share, count in most_confused(table, 2)
+                    if count >= 1
+                )
+                for table in confused
+            ],
         }
     )
 
@@ -415,34 +435,24 @@ def _dissents(answers: HardAnswers, data: Predictions) -> npt.NDArray[np.bool_]:
     Without an answer that is among its item's favourites, the other favourites lead; without any other answer, the
     favourites stay as they are. The answer is a dissent if exactly one class then leads.
     """
-    kinds = answers.items * data.n_classes + answers.labels
-    cells, place, votes = np.unique(kinds, return_inverse=True, return_counts=True)
-    items = cells // data.n_classes
-    most = np.zeros(data.n_items, dtype=votes.dtype)
-    np.maximum.at(most, items, votes)
-    n_favorites = np.bincount(items[votes == most[items]], minlength=data.n_items)[answers.items]
-    return np.asarray(n_favorites == np.where(votes[place] == most[answers.items], 2, 1))
+    counts = by_class(answers.items, answers.labels, (data.n_items, data.n_classes))
+    entries, most = counts.tocoo(), counts.max(axis=1).toarray().ravel()
+    n_favorites = np.bincount(entries.row[entries.data == most[entries.row]], minlength=data.n_items)[answers.items]
+    is_favorite = counts[answers.items, answers.labels] == most[answers.items]
+    return np.asarray(n_favorites == np.where(is_favorite, 2, 1))
 
 
-def _confusions(counts: FloatArray, classes: list[Any]) -> str:
-    """The two most frequent mistakes by expected count, such as `cat → dog 12%` (of the cats)."""
-    wrong = counts * (1 - np.eye(len(counts)))
-    rates = wrong / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
-    top = zip(*np.unravel_index(np.argsort(-wrong, axis=None, kind="stable")[:2], wrong.shape), strict=True)
-    return ", ".join(
-        f"{classes[true]} → {classes[said]} {rates[true, said]:.0%}" for true, said in top if wrong[true, said] >= 1
-    )
+def rates_of(counts: FloatArray) -> FloatArray:
+    """Counts (…, true, said) as rates; NaN of true classes with less than one answer."""
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.where(totals >= 1, counts / np.maximum(totals, 1), np.nan)
 
 
-def _counted_confusions(votes: HardAnswers, truth: IntArray, data: Predictions) -> FloatArray | None:
-    """Count the votes on labelled items (members, true, predicted); None if there are too few labels.
-
-    `truth` (items,) is -1 where unknown.
-    """
-    if (truth >= 0).sum() < ENOUGH_LABELS * data.n_classes:
-        return None
-    counts = np.zeros((data.n_members, data.n_classes, data.n_classes))
-    is_labelled = truth[votes.items] >= 0
-    cells = votes.members[is_labelled], truth[votes.items[is_labelled]], votes.labels[is_labelled]
-    np.add.at(counts, cells, 1)
-    return counts
+def most_confused(counts: FloatArray, most: int) -> list[tuple[int, int, float, float]]:
+    """The most frequent confusions: true class, said, its share of the true class, how often."""
+    wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts).ravel()
+    most = min(most, wrong.size)
+    largest = np.flatnonzero(wrong >= np.partition(wrong, -most)[-most])
+    cells = largest[np.argsort(-wrong[largest], kind="stable")][:most]
+    shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).ravel()
+    return [(*divmod(cell, len(counts)), shares[cell], wrong[cell]) for cell in cells.tolist() if wrong[cell] > 0]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import HardAnswers
-from consilience.data.predictions import Predictions
 from consilience.data.tables.told import RATED
 from consilience.data.validation import check_number
-from consilience.insight.agreement import labels_of, main_answers
+from consilience.insight.agreement import by_class, labels_of, main_answers
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus
 from consilience.insight.suggestion import LEAST_RIVAL
 from consilience.metrics.ratings import expected_rating
-from consilience.system.arrays import FloatArray, IntArray, to_numpy
+from consilience.system.arrays import FloatArray, to_numpy
 from consilience.system.tables import Table
 
 LEAD = 0.1
@@ -69,7 +69,8 @@ def answers(
 
     Examples
     --------
-    >>> p = Predictions.from_labels([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, -1]], classes=["cat", "dog"])
+    >>> import consilience as cs
+    >>> p = cs.Predictions.from_labels([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, -1]], classes=["cat", "dog"])
     >>> table = answers(p)
     >>> table["answer"], table["n_answers"]
     (['cat', 'dog', 'dog', 'dog'], [3, 3, 3, 2])
@@ -86,13 +87,14 @@ def answers(
 def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1) -> Table:
     """The same, given an analysis, and the posterior (items, classes) that answers."""
     data, chosen, confidence = analysis.predictions, rows.argmax(axis=1), rows.max(axis=1)
-    n_answers = np.bincount(main_answers(labels_of(data.harden())).items, minlength=data.n_items)
-    votes = main_answers(labels_of(data.votes()))
+    n_answers = np.bincount(main_answers(labels_of(analysis.hardened)).items, minlength=data.n_items)
+    votes = main_answers(labels_of(analysis.voted))
     is_same = votes.labels == chosen[votes.items]
     n_same = np.bincount(votes.items[is_same], minlength=data.n_items)
-    n_other = _most_votes_for_another(votes, chosen, data)
+    of_others = by_class(votes.items[~is_same], votes.labels[~is_same], (data.n_items, data.n_classes))
+    n_other = of_others.max(axis=1).toarray().ravel()  # for the class that has the most beside the chosen one
     reasons = {
-        "outvoted expert": _is_outvoted(votes, chosen, analysis),
+        "outvoted expert": _is_outvoted(votes, is_same, analysis),
         "contested": (n_other > 0) & (n_other >= n_same),
         "unsure": confidence < 1 - LEAST_RIVAL,
     }
@@ -107,21 +109,11 @@ def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1)
     return Table({"item": data.items} | {name: own.tolist() for name, own in zip(RATED, found, strict=False)})
 
 
-def _most_votes_for_another(votes: HardAnswers, chosen: IntArray, data: Predictions) -> IntArray:
-    """How many votes the class has that has the most beside the chosen one (items,)."""
-    is_other = votes.labels != chosen[votes.items]
-    pairs, counts = np.unique(votes.items[is_other] * data.n_classes + votes.labels[is_other], return_counts=True)
-    most = np.zeros(data.n_items, dtype=np.intp)
-    np.maximum.at(most, pairs // data.n_classes, counts)
-    return most
-
-
-def _is_outvoted(votes: HardAnswers, chosen: IntArray, analysis: Analysis) -> Any:
-    """Where a member disagrees who is right more often than all who say the chosen class (items,)."""
-    accuracy = np.array(analysis.diagnosis.members["estimated accuracy"], dtype=np.float64)
-    is_same, of_voter = votes.labels == chosen[votes.items], accuracy[votes.members]
+def _is_outvoted(votes: HardAnswers, is_same: npt.NDArray[np.bool_], analysis: Analysis) -> npt.NDArray[np.bool_]:
+    """Where a member disagrees who is right more often than all who say the chosen class, the same (items,)."""
+    accuracy = np.array(analysis.diagnosis.members["estimated accuracy"], dtype=np.float64)[votes.members]
     # A member with too few answers to be judged is no expert, and nobody is known to be better.
-    of_voter = np.where(np.isnan(of_voter), is_same, of_voter)
-    best = np.zeros((2, len(chosen)))  # of those who say another class, and of those who say this one
-    np.maximum.at(best, (is_same.astype(np.intp), votes.items), of_voter)
-    return best[0] >= best[1] + LEAD
+    accuracy = np.where(np.isnan(accuracy), is_same, accuracy)
+    best = np.zeros((2, analysis.predictions.n_items))  # of those who say another class, and of those who say this one
+    np.maximum.at(best, (is_same.astype(np.intp), votes.items), accuracy)
+    return np.asarray(best[0] >= best[1] + LEAD)

@@ -5,7 +5,7 @@ Methods are fitted to all items of a cluster, and looked at by some of them here
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -64,6 +64,7 @@ class Looked(NamedTuple):
     predictions: Predictions
     everything: AbstractPredictions
     places: IntArray | None  # of a sample among all items; None, where all are here
+    labels: Sequence[Any]  # those that were given, of the items here
 
     def fitted(self, method: Method, labels: Any = None) -> Method:
         """A copy of a method that is fitted to all items."""
@@ -74,40 +75,34 @@ class Looked(NamedTuple):
         rows = fitted.posterior_ if self.places is None else fitted.posterior_[self.places].compute()
         return to_numpy(rows).astype(np.float64)
 
-    def labels(self, labels: Any) -> Any:
-        """The labels of the items here, given those of all."""
-        if self.places is None or labels is None:
-            return labels
-        axes = self.everything.axes
-        truths = known_truths(placed(self.everything, labels), axes)
-        if truths is None:
-            return None
-        own = truths[self.places]
-        if own.ndim == 2 or not axes.classes.is_named:
-            return own
-        return dict(zip(self.predictions.items, array_of_names([*axes.classes.names, None])[own], strict=True))
-
 
 def look_at(predictions: Any, *labels: Any) -> Looked:
     """All items, or, of a large cluster, a sample of them and all that have a label."""
     is_small_array = hasattr(predictions, "chunks") and getattr(predictions, "size", np.inf) <= MOST_BROUGHT
     if not lies_on_cluster(predictions) or is_small_array:
         data = as_single_items(predictions)
-        return Looked(data, data, None)
+        return Looked(data, data, None, labels)
     everything = read_anywhere(predictions)
     most = max(1, MOST_BROUGHT // (everything.n_members * everything.n_classes))
     if everything.n_items <= most:
         here = everything.take(slice(None))
-        return Looked(here, here, None)
-    found = (known_truths(placed(everything, own), everything.axes) for own in labels)
-    known = [truths for truths in found if truths is not None]
-    labelled = np.unique(np.concatenate([np.empty(0, np.intp), *(np.flatnonzero(which_known(own)) for own in known)]))
+        return Looked(here, here, None, labels)
+    truths = [known_truths(placed(everything, own), everything.axes) for own in labels]
+    known = [np.flatnonzero(which_known(own)) for own in truths if own is not None]
+    labelled = np.unique(np.concatenate([np.empty(0, np.intp), *known]))
     places = np.union1d(sample(everything.n_items, most), labelled[sample(len(labelled), most)])
     warn(
         f"{everything.n_items:,} items are on a cluster: methods learn from all, and {len(places):,} of them are "
         f"looked at, drawn at random{', beside those with labels' if len(labelled) else ''}"
     )
-    return Looked(everything.take(places), everything, places)
+    here, classes = everything.take(places), everything.axes.classes
+    found: list[Any] = [None if own is None else own[places] for own in truths]
+    if classes.is_named:  # labels are then told by names
+        names = array_of_names([*classes.names, None])
+        found = [
+            own if own is None or own.ndim == 2 else dict(zip(here.items, names[own], strict=True)) for own in found
+        ]
+    return Looked(here, everything, places, found)
 
 
 def all_items(predictions: Any) -> Predictions:

@@ -80,22 +80,30 @@ def compare(
     Average()      0.4372  worse
     """
     looked = look_at(predictions, known, labels)
-    asked = _Asked.of(looked.predictions, looked.labels(known), looked.labels(labels))
+    asked = _Asked.of(looked.predictions, *looked.labels)
     rows: list[dict[str, Any]] = []
     candidates: dict[str, Candidate] = {}
     believer: Consensus | None = None
+
+    def enter(name: str, own: Candidate, **run: Any) -> None:
+        rows.append({"method": name, **asked.row(own, n_bins), **run})
+        candidates[name] = own._replace(rows=None)  # which may be large, and are no longer needed
+
     for name, aggregator in _methods(aggregators, looked.predictions, class_shares).items():
         started = time.perf_counter()
         fitted = looked.fitted(aggregator, known)
         seconds = time.perf_counter() - started
         posterior = looked.posterior(fitted)[asked.places]
-        own = Candidate(np.arange(len(posterior)), posterior.argmax(axis=1), posterior)
-        candidates[name] = own._replace(rows=None)  # which may be large, and are no longer needed
         believer = fitted if isinstance(fitted, Consensus) else believer
         has_settled = "" if getattr(fitted, "tol", None) is None else "yes" if fitted.converged_ else "no"
-        run = {"iterations": fitted.n_iter_, "converged": has_settled, "seconds": seconds, "member": ""}
-        rows.append({"method": name, **asked.row(own, n_bins), **run})
-    if asked.truth is None:
+        own = Candidate(np.arange(len(posterior)), posterior.argmax(axis=1), posterior)
+        enter(name, own, iterations=fitted.n_iter_, converged=has_settled, seconds=seconds, member="")
+    if asked.has_labels:
+        for name, place in asked.best_and_median().items() if aggregators is None else ():
+            who = str(asked.predictions.members[place])
+            enter(name, asked.member(place), iterations=0, converged="", seconds=NOTHING, member=who)
+        rows = asked.ranked(rows, candidates)
+    else:
         believer = believer or looked.fitted(Consensus(class_shares=class_shares))
         answers = {name: own.labels for name, own in candidates.items()}
         believed = estimate_accuracies(asked.predictions, believer, answers).answers
@@ -103,15 +111,8 @@ def compare(
         for row in rows:
             found = believed[row["method"]]
             row |= {"from": found.low, "to": found.high, "verdict": "worse" if found.high < highest else NOT_TOLD}
-    else:
-        for name, place in asked.best_and_median().items() if aggregators is None else ():
-            candidates[name] = asked.member(place)
-            run = {"iterations": 0, "converged": "", "seconds": NOTHING}
-            of = {"member": str(asked.predictions.members[place])}
-            rows.append({"method": name, **asked.row(candidates[name], n_bins), **run, **of})
-        rows = asked.ranked(rows, candidates)
     columns = sorted(rows[0], key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
-    return Table({column: [row[column] for row in rows] for column in columns})
+    return Table.of_rows(rows).select(*columns)
 
 
 class Candidate(NamedTuple):
@@ -130,7 +131,7 @@ class _Asked(NamedTuple):
     predictions: Predictions
     votes: HardAnswers  # of all members: their most probable classes
     average: IntArray  # (items,): the answer of the average
-    truth: IntArray | None  # (items,), -1 where unknown
+    truth: IntArray  # (items,), -1 where unknown
 
     @classmethod
     def of(cls, data: Predictions, known: Any, labels: Any) -> _Asked:
@@ -143,7 +144,13 @@ class _Asked(NamedTuple):
             raise InvalidPredictions("labels must be known for an item that is not among the known ones; none is")
         asked = data.take(places) if is_given.any() else data
         average = to_numpy(Average().fit(asked).posterior_).argmax(axis=1)
-        return cls(places, asked, labels_of(asked.harden()), average, None if truth is None else truth[places])
+        truth = np.full(len(places), -1) if truth is None else truth[places]
+        return cls(places, asked, labels_of(asked.harden()), average, truth)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether they can be scored."""
+        return bool((self.truth >= 0).any())
 
     def member(self, place: int) -> Candidate:
         """A member; the first class wins a tie."""
@@ -157,7 +164,6 @@ class _Asked(NamedTuple):
 
     def best_and_median(self) -> dict[str, int]:
         """The positions of the two by the names of their rows; of one member alone, only the best."""
-        assert self.truth is not None  # noqa: S101 - ranked where there are labels
         truth, n_members = self.truth[self.votes.items], self.predictions.n_members
         n_votes = np.bincount(self.votes.members[truth >= 0], minlength=n_members)
         n_right = np.bincount(self.votes.members[truth == self.votes.labels], minlength=n_members)
@@ -173,7 +179,7 @@ class _Asked(NamedTuple):
         chosen[own.items] = own.labels
         is_other = (self.votes.members != own.member) & (chosen[self.votes.items] >= 0)
         agrees = (self.votes.labels == chosen[self.votes.items])[is_other]
-        found = {} if self.truth is None else self._scores(own, self.truth, n_bins)
+        found = self._scores(own, n_bins) if self.has_labels else {}
         found |= {"confidence": NOTHING, "entropy": NOTHING}
         if own.rows is not None:
             entropy = uncertainty(own.rows, score="entropy").mean()
@@ -181,9 +187,9 @@ class _Asked(NamedTuple):
         found["changed"] = float((own.labels != self.average[own.items]).mean())
         return found | {"agreement": float(agrees.mean()) if len(agrees) else NOTHING}
 
-    def _scores(self, own: Candidate, truth: IntArray, n_bins: int) -> dict[str, float]:
-        is_known = truth[own.items] >= 0
-        truth = truth[own.items[is_known]]
+    def _scores(self, own: Candidate, n_bins: int) -> dict[str, float]:
+        is_known = self.truth[own.items] >= 0
+        truth = self.truth[own.items[is_known]]
         if own.rows is None:
             scores = {**dict.fromkeys(METRICS, NOTHING), "accuracy": float((own.labels[is_known] == truth).mean())}
         else:
@@ -209,7 +215,6 @@ class _Asked(NamedTuple):
 
     def _is_right(self, own: Candidate) -> IntArray:
         """Whether somebody is right on each item (items,): 1 or 0; -1 where it has no answer, or there is no label."""
-        assert self.truth is not None  # noqa: S101 - ranked where there are labels
         is_right = np.full(len(self.truth), -1)
         is_right[own.items] = own.labels == self.truth[own.items]
         return np.where(self.truth >= 0, is_right, -1)

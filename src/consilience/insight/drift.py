@@ -9,7 +9,7 @@ is at most α with a probability of at most α (Westfall and Young 1993).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, final
@@ -41,6 +41,11 @@ class ItemNumbers:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @classmethod
+    def of_all(cls, parts: Sequence[ItemNumbers]) -> ItemNumbers:
+        """The numbers of the items of several windows."""
+        return cls(np.concatenate([own.values for own in parts]), parts[0].kinds, parts[0].names)
 
     def take(self, items: IntArray) -> ItemNumbers:
         """The numbers of some items."""

@@ -56,14 +56,18 @@ class Explanation:
         moved = np.abs(self.by_member)
         return np.asarray(moved / max(float(moved.sum()), np.finfo(float).tiny))
 
+    @property
+    def heard(self) -> IntArray:
+        """The positions of the members who answered, the strongest first."""
+        order = np.argsort(-np.abs(self.by_member), kind="stable")
+        return np.asarray(order[~np.isnan(self.said[order, 0])])
+
     def to_table(self) -> Table:
         """The class prior, class shares if they were given, and the members who answered, the strongest first."""
-        is_silent = np.asarray(np.isnan(self.said).any(axis=1))
-        order = [m for m in np.argsort(-np.abs(self.by_member), kind="stable") if not is_silent[m]]
         rows = [("(class prior)", "", self.prior, float("nan"), "")]
         if self.shares:
             rows.append(("(class shares)", "", self.shares, float("nan"), ""))
-        for m in order:
+        for m in self.heard.tolist():
             own, share = float(self.by_member[m]), float(self.influence[m])
             rows.append((str(self.members[m]), self._said(m), own, share, self._mostly(m)))
         names = ("member", "said", "log-odds", "influence", "mostly by")

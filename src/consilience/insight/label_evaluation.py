@@ -114,7 +114,7 @@ def value_of_labels(
     check_number("seed", seed, integer=True)
     looked = look_at(predictions, labels)
     data = looked.predictions
-    items, targets = _known(looked.labels(labels), data)
+    items, targets = _known(looked.labels[0], data)
     model = looked.fitted(aggregator or Consensus())
     order = _order(data.take(items), to_numpy(model.predict_proba(data.take(items))), targets)
     items, targets = items[order], targets[order]

@@ -23,7 +23,7 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.validation import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
-from consilience.insight.agreement import agreement, answered_shares, labels_of
+from consilience.insight.agreement import alpha_of, coverage_of, labels_of
 from consilience.insight.drift import (
     AGREEMENT,
     ALL_MEMBERS,
@@ -158,38 +158,33 @@ def monitor(
     first = next(windows, None)
     if first is None:
         raise InvalidPredictions("the stream must have at least one batch; got none")
-    windows = chain([first], windows)
-    names: list[Any] = []
+    windows, n_first = chain([first], windows), 0
     if reference is None or isinstance(reference, Integral):
-        reference = FIRST_WINDOWS if reference is None else reference
-        check_number("reference", reference, least=1, integer=True)
-        n_first = int(reference)
-        looks = [look(*part, class_shares) for part in islice(windows, n_first)]
+        check_number("reference", FIRST_WINDOWS if reference is None else reference, least=1, integer=True)
+        n_first = FIRST_WINDOWS if reference is None else int(reference)
+        looks = [look(*part, class_shares, name) for name, part in enumerate(islice(windows, n_first))]
     else:
         earlier = on_axes_of(first[0], reference, "the reference")
-        looks, names, n_first = [look(earlier, class_shares=class_shares)], ["reference"], 0
-    before, numbers = [seen for seen, _ in looks], [own for _, own in looks]
-    usual = ItemNumbers(np.concatenate([own.values for own in numbers]), numbers[0].kinds, numbers[0].names)
-    after, tests = [], []
-    for part in windows:
-        seen, own = look(*part, class_shares)
-        after.append(seen)
-        tests.append(drift(usual, own, false_alarms))
+        looks = [look(earlier, class_shares=class_shares, name="reference")]
+    before, usual = [seen for seen, _ in looks], ItemNumbers.of_all([numbers for _, numbers in looks])
+    after = []
+    for name, part in enumerate(windows, n_first):
+        seen, numbers = look(*part, class_shares, name)
+        after.append(seen._replace(test=drift(usual, numbers, false_alarms)))
     if not after:
         raise ValueError(
             f"the stream must have more windows than the {n_first} of the reference; got {len(before)}: make windows "
             "smaller, or give reference="
         )
-    names.extend(range(n_first + len(after)))
-    members, whole = first[0].members, [*before, *after]
+    members, whole = list(map(str, first[0].members)), [*before, *after]
     return Monitoring(
-        windows=_window_table(names, whole, tests),
-        members=_member_table(names, whole, members),
-        shares=np.stack([part.shares for part in whole]),
+        windows=Table.of_rows(seen.row() for seen in whole),
+        members=Table.of_rows(row for seen in whole for row in seen.rows_of(members)),
+        shares=np.stack([seen.shares for seen in whole]),
         classes=first[0].classes,
-        alarms=_alarms(before, after, tests, n_first, usual),
+        alarms=_alarms(before, after, usual),
         false_alarms=false_alarms,
-        silent=_who_stopped(before, after, n_first, members),
+        silent=_who_stopped(before, after, members),
     )
 
 
@@ -253,12 +248,14 @@ def _batches(stream: Any, labels: Any) -> Iterator[Window]:
 class Seen(NamedTuple):
     """What is kept of a window."""
 
+    name: Any
     n_items: int
     accuracies: Estimates
     agreement: float  # Krippendorff's alpha
     means: dict[str, FloatArray]  # of the numbers of the items, by kind
     answered: FloatArray  # (members,): the share of the items that each answers
     fused: float  # how often the fused answer is right, estimated whatever is known
+    test: DriftTest | None = None  # None of the reference
 
     @property
     def shares(self) -> FloatArray:
@@ -271,8 +268,40 @@ class Seen(NamedTuple):
         sure = self.means[CONFIDENCE]
         return float(np.nanmean(sure)) if np.isfinite(sure).any() else float("nan")
 
+    @property
+    def answer(self) -> AccuracyEstimate:
+        """How often the fused answer is right, measured where that is known."""
+        return self.accuracies.answers[FUSED_ANSWER]
 
-def look(data: Predictions, known: IntArray | None = None, class_shares: Any = None) -> tuple[Seen, ItemNumbers]:
+    @property
+    def is_alarm(self) -> bool:
+        """Whether it differs from the reference."""
+        return self.test is not None and self.test.is_alarm
+
+    def row(self) -> dict[str, Any]:
+        """The window in a table."""
+        return {
+            "window": self.name,
+            "items": self.n_items,
+            "reference": self.test is None,
+            **_cells(self.answer),
+            "agreement": self.agreement,
+            "confidence": self.confidence,
+            "p-value": float("nan") if self.test is None else self.test.p_value,
+            "alarm": self.is_alarm,
+        }
+
+    def rows_of(self, members: Sequence[str]) -> list[dict[str, Any]]:
+        """The members of the window in a table."""
+        return [
+            {"window": self.name, "member": member, "answered": share, **_cells(found)}
+            for member, share, found in zip(members, self.answered.tolist(), self.accuracies.members, strict=True)
+        ]
+
+
+def look(
+    data: Predictions, known: IntArray | None = None, class_shares: Any = None, name: Any = None
+) -> tuple[Seen, ItemNumbers]:
     """Look at a window by itself, with the numbers that only the test needs.
 
     Where true classes are known (items,), accuracies are measured.
@@ -280,56 +309,21 @@ def look(data: Predictions, known: IntArray | None = None, class_shares: Any = N
     model = Consensus(class_shares=class_shares).fit(data)
     answers = {FUSED_ANSWER: position_of_largest(model.posterior_)}
     voters = voters_of(data, model, answers)
-    numbers = numbers_of(data)
+    labels, numbers = labels_of(data.harden()), numbers_of(data)
     seen = Seen(
+        name,
         n_items=data.n_items,
         accuracies=named_estimates(voters, answers, known),
-        agreement=agreement(data).alpha.value,
+        agreement=alpha_of(labels, data),
         means={kind: numbers.mean(kind) for kind in KINDS},
-        answered=answered_shares(labels_of(data.harden()), data.n_members, data.n_items),
+        answered=coverage_of(labels, data.n_members, data.n_items)["coverage"],
         fused=float(voters.believed[-1]),
     )
     return seen, numbers
 
 
-def estimate_columns(found: list[AccuracyEstimate]) -> dict[str, list[Any]]:
-    """Accuracies as columns of a table."""
-    return {
-        "accuracy": [one.value for one in found],
-        "from": [one.low for one in found],
-        "to": [one.high for one in found],
-        "measured": [one.is_measured for one in found],
-    }
-
-
-# ---- tables -----------------------------------------------------------------------------------------------
-
-
-def _window_table(names: list[Any], seen: list[Seen], tests: list[DriftTest]) -> Table:
-    n_reference = len(seen) - len(tests)
-    return Table(
-        {
-            "window": names,
-            "items": [part.n_items for part in seen],
-            "reference": [True] * n_reference + [False] * len(tests),
-            **estimate_columns([part.accuracies.answers[FUSED_ANSWER] for part in seen]),
-            "agreement": [part.agreement for part in seen],
-            "confidence": [part.confidence for part in seen],
-            "p-value": [float("nan")] * n_reference + [test.p_value for test in tests],
-            "alarm": [False] * n_reference + [test.is_alarm for test in tests],
-        }
-    )
-
-
-def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Table:
-    return Table(
-        {
-            "window": [name for name in names for _ in members],
-            "member": [str(member) for _ in names for member in members],
-            "answered": [share for part in seen for share in part.answered.tolist()],
-            **estimate_columns([found for part in seen for found in part.accuracies.members]),
-        }
-    )
+def _cells(found: AccuracyEstimate) -> dict[str, Any]:
+    return {"accuracy": found.value, "from": found.low, "to": found.high, "measured": found.is_measured}
 
 
 # ---- alarms -----------------------------------------------------------------------------------------------
@@ -339,19 +333,17 @@ EXPECTED = 10
 once in 20,000 windows."""
 
 
-def _who_stopped(before: Sequence[Seen], after: Sequence[Seen], first: int, members: Sequence[Any]) -> list[str]:
-    """A sentence for each member who answers nothing in some windows; the first of `after` has the number `first`."""
-    n_items = np.array([part.n_items for part in before])
-    usual = n_items @ np.stack([part.answered for part in before]) / n_items.sum()
-    expected = np.outer([part.n_items for part in after], usual)  # (windows, members)
-    is_silent = (np.stack([part.answered for part in after]) == 0) & (expected >= EXPECTED)
+def _who_stopped(before: Sequence[Seen], after: Sequence[Seen], members: Sequence[str]) -> list[str]:
+    """A sentence for each member who answers nothing in some windows."""
+    usual = np.average([seen.answered for seen in before], axis=0, weights=[seen.n_items for seen in before])
     told = []
-    for place in np.flatnonzero(is_silent.any(axis=0)).tolist():
-        when = _when((first + np.flatnonzero(is_silent[:, place])).tolist(), first + len(after) - 1)
-        told.append(
-            f"member {str(members[place])!r} answers no item {when}; before, it answered {usual[place]:.0%}. "
-            "Next: find out why; meanwhile the others are fused without it"
-        )
+    for place, (member, share) in enumerate(zip(members, usual, strict=True)):
+        silent = [seen.name for seen in after if seen.answered[place] == 0 and seen.n_items * share >= EXPECTED]
+        if silent:
+            told.append(
+                f"member {member!r} answers no item {_when(silent, after[-1].name)}; before, it answered {share:.0%}. "
+                "Next: find out why; meanwhile the others are fused without it"
+            )
     return told
 
 
@@ -377,22 +369,21 @@ NEXT = {
 NEXT_WITH_LABELS = "compare the members' measured accuracies, and train again or leave out those that have fallen"
 
 
-def _alarms(
-    before: Sequence[Seen], after: Sequence[Seen], tests: Sequence[DriftTest], first: int, usual: ItemNumbers
-) -> list[str]:
-    """A sentence for each run of alarmed windows, about the last; the first of `after` has the number `first`."""
-    then = [part.accuracies.answers[FUSED_ANSWER] for part in before]
+def _alarms(before: Sequence[Seen], after: Sequence[Seen], usual: ItemNumbers) -> list[str]:
+    """A sentence for each run of alarmed windows, about the last."""
+    then = [seen.answer for seen in before]
     was, told = f"{np.mean([found.value for found in then]):.0%}, {_how(then)}", []
-    alarmed = [place for place, test in enumerate(tests) if test.is_alarm]
-    for _, run in groupby(enumerate(alarmed), lambda numbered: numbered[1] - numbered[0]):
-        places = [place for _, place in run]
-        start, last = places[0], places[-1]
-        when = f"windows {first + start} to {first + last}; in the last of them"
-        now, kinds = after[last].accuracies.answers[FUSED_ANSWER], tests[last].changed
-        changed = "; ".join(_changed(kind, after[last], tests[last], usual) for kind in kinds)
+    for _, run in groupby(after, lambda seen: seen.is_alarm):
+        first, *others = run
+        last = others[-1] if others else first
+        if last.test is None or not last.is_alarm:
+            continue
+        several = f"windows {first.name} to {last.name}; in the last of them"
+        now, kinds = last.answer, last.test.changed
+        changed = "; ".join(_changed(kind, last, last.test, usual) for kind in kinds)
         told.append(
-            f"{when if last > start else f'window {first + start}'}: {changed}; the fused answer is right on {now}, "
-            f"{_how([now])}, and was on {was}. Next: {NEXT_WITH_LABELS if now.is_measured else NEXT[kinds[0]]}"
+            f"{several if others else f'window {first.name}'}: {changed}; the fused answer is right on "
+            f"{now}, {_how([now])}, and was on {was}. Next: {NEXT_WITH_LABELS if now.is_measured else NEXT[kinds[0]]}"
         )
     return told
 
@@ -484,7 +475,8 @@ def since(data: Predictions, reference: Any, reference_labels: Any = None) -> Si
     before = on_axes_of(data, reference, "the reference")
     known = known_labels(reference_labels, before.axes)
     (old, was), (new, now) = look(before, known), look(data)
-    found = [*old.accuracies.members, old.accuracies.answers[FUSED_ANSWER]]
-    measured = Table({"member": [*map(str, data.members), FUSED_ANSWER], **estimate_columns(found)})
+    found = [*old.accuracies.members, old.answer]
+    names = [*map(str, data.members), FUSED_ANSWER]
+    measured = Table.of_rows({"member": name, **_cells(one)} for name, one in zip(names, found, strict=True))
     p_values = drift(was, now, FALSE_ALARMS).by_kind
     return Since(old, new, p_values, (old.fused, new.fused), None if known is None else measured)

@@ -125,7 +125,7 @@ def prevalence(
         raise ValueError("either labels or confusion may tell how members err; got both")
     analysis = Analysis.of(predictions, labels, aggregator=aggregator)
     data, posterior = analysis.predictions, to_numpy(analysis.posterior).astype(np.float64, copy=False)
-    answers = labels_of(data.harden())
+    answers = labels_of(analysis.hardened)
     raters, source = _raters(analysis, answers, posterior, confusion, has_labels=labels is not None)
     counts, rates = raters(np.ones(data.n_items), None)
     _check_classes_differ(rates, data.classes)

@@ -136,8 +136,7 @@ class Evaluation(dict[str, Estimate]):
 
     def to_table(self) -> Table:
         """One row per metric."""
-        columns = {name: [getattr(e, name) for e in self.values()] for name in Estimate._fields}
-        return Table({"metric": list(self), **columns})
+        return Table.of_rows({"metric": name, **estimate._asdict()} for name, estimate in self.items())
 
     def __repr__(self) -> str:
         """The table, and on how many items it rests."""

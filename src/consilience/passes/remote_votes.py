@@ -67,7 +67,7 @@ def read_votes(frame: Any) -> tuple[Any, VoteColumns]:
             "a Dask frame must have a row for each vote, with columns such as task, worker and label; got "
             f"{list(frame.columns)}: probabilities go in as a Dask array"
         )
-    item, member, label = (roles[role][0] for role in ("item", "member", "label"))
+    item, member, label = (roles[role][0].name for role in ("item", "member", "label"))
     if bool(frame[item].isna().any().compute()):
         raise InvalidPredictions(f"column {item!r} must have no missing values; some rows are empty")
     member_values, said = _different(frame, member)

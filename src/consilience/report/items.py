@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.answers import HardAnswers, SoftMember, parts_of
+from consilience.data.answers import SoftMember, parts_of
 from consilience.data.names import cut
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
@@ -103,11 +103,9 @@ def answers_of_member(member: SoftMember, truth: IntArray) -> ItemAnswers | None
 
 
 class Seen(NamedTuple):
-    """What all sections look at: the answers of the members, of the fused answer and of the plain average."""
+    """What all sections look at: an analysis, and the answers of the consensus and of the plain average."""
 
     analysis: Analysis
-    answers: HardAnswers
-    votes: HardAnswers  # the answers that find one class most probable
     consensus: ItemAnswers
     average: ItemAnswers
     posterior: FloatArray  # (items, classes): of the consensus
@@ -116,14 +114,15 @@ class Seen(NamedTuple):
     def of(cls, analysis: Analysis) -> Seen:
         """Read the answers of an analysis."""
         consensus, average = (answers_to(own, analysis.measurable) for own in (analysis.posterior, analysis.average))
-        answers, votes = labels_of(analysis.predictions.harden()), labels_of(analysis.predictions.votes())
-        return cls(analysis, answers, votes, consensus, average, to_numpy(analysis.posterior))
+        return cls(analysis, consensus, average, to_numpy(analysis.posterior))
 
     def counted(self) -> tuple[IntArray, IntArray]:
         """How many answers each item has, and how many of these contradict the consensus."""
-        items, chosen = self.answers.items, self.consensus.chosen
-        is_against = self.answers.labels != chosen[items]
-        n_answers, n_against = (np.bincount(some, minlength=len(chosen)) for some in (items, items[is_against]))
+        answers, chosen = labels_of(self.analysis.hardened), self.consensus.chosen
+        is_against = answers.labels != chosen[answers.items]
+        n_answers, n_against = (
+            np.bincount(some, minlength=len(chosen)) for some in (answers.items, answers.items[is_against])
+        )
         return n_answers, n_against
 
 
@@ -154,15 +153,6 @@ def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
             if position is not None and len(found) < most:
                 found.setdefault(int(position), number)
     return found
-
-
-def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
-    """The positive cells off the diagonal of a square table, the largest first, at most so many."""
-    values = np.where(np.eye(len(table), dtype=bool), 0, table).ravel()
-    most = min(most, values.size)
-    candidates = np.argpartition(-values, most - 1)[:most]
-    ordered = candidates[np.lexsort((candidates, -values[candidates]))]
-    return [(int(cell // len(table)), int(cell % len(table))) for cell in ordered if values[cell] > 0]
 
 
 def items_to_show(
@@ -233,7 +223,7 @@ def _answer(answers: ItemAnswers, item: int) -> dict[str, Any]:
 
 def _doubtful(seen: Seen) -> list[dict[str, Any]]:
     """The single answers that the fused answer finds least probable, the least probable first."""
-    votes, consensus = seen.votes, seen.consensus
+    votes, consensus = labels_of(seen.analysis.voted), seen.consensus
     belief = seen.posterior[votes.items, votes.labels]
     order = np.lexsort((-consensus.confidence[votes.items], belief))[:MOST_DOUBTFUL]
     return [
@@ -257,9 +247,7 @@ def _why(seen: Seen, item: int, explanation: Explanation) -> dict[str, Any]:
     classes = _classes_to_show(explanation, average, [winner, rival, int(seen.consensus.truth[item])])
     if seen.analysis.predictions.ordered:
         classes = np.sort(classes)
-    by_member, is_silent = explanation.by_member, np.isnan(explanation.said[:, 0])
-    strongest = np.argsort(-np.abs(by_member), kind="stable")
-    heard = strongest[~is_silent[strongest]]
+    heard, unlisted = np.split(explanation.heard, [MOST_WITNESSES])
     return {
         "winner": winner,
         "rival": rival,
@@ -269,10 +257,10 @@ def _why(seen: Seen, item: int, explanation: Explanation) -> dict[str, Any]:
         "classes": classes,
         "consensus": seen.posterior[item, classes],
         "average": average[classes],
-        "members": [_evidence(explanation, m, classes) for m in heard[:MOST_WITNESSES].tolist()],
-        "silent": is_silent.sum(),
-        "others": len(heard[MOST_WITNESSES:]),
-        "others_weight": by_member[heard[MOST_WITNESSES:]].sum(),
+        "members": [_evidence(explanation, m, classes) for m in heard.tolist()],
+        "silent": len(explanation.members) - len(explanation.heard),
+        "others": len(unlisted),
+        "others_weight": explanation.by_member[unlisted].sum(),
     }
 
 

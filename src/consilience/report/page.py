@@ -27,6 +27,7 @@ from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import parts_of
 from consilience.data.predictions import Predictions
 from consilience.data.validation import check_number
+from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions
 from consilience.insight.suggestion import suggestions_under
@@ -226,7 +227,7 @@ def report_payload(
             "soft_members": len(data.soft),
             "items": data.n_items,
             "classes": data.n_classes,
-            "answers": len(seen.answers.items),
+            "answers": len(labels_of(analysis.hardened).items),
             "labelled": (analysis.measurable >= 0).sum(),
             "measured": (analysis.known >= 0).sum(),
         },

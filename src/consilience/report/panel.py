@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate
-from consilience.insight.agreement import coverage_of, ratio
+from consilience.insight.agreement import coverage_of, labels_of, ratio
+from consilience.insight.analysis import most_confused, rates_of
 from consilience.insight.verdict import AVERAGE, Change, Verdict, as_sentences
 from consilience.insight.warnings import LOST, Warned
-from consilience.report.items import ItemAnswers, Seen, answers_of_member, largest_cells, members_to_show, text
-from consilience.system.arrays import FloatArray
+from consilience.report.items import ItemAnswers, Seen, answers_of_member, members_to_show, text
 
 UNSURE_BELOW = 0.8  # answers with a lower probability count as unsure
 
@@ -134,14 +134,6 @@ MOST_DRAWN_CELLS = 30_000  # about how many cells all matrices of a page may hav
 MOST_CONFUSIONS, MOST_TOGETHER = 8, 20  # how many confusions a member's list has, and that of all members together
 
 
-def _worst(table: FloatArray, most: int) -> list[list[Any]]:
-    """The most frequent confusions: true class, said, its share of the true class, how often."""
-    totals = np.maximum(table.sum(axis=1), 1)
-    return [
-        [true, said, table[true, said] / totals[true], table[true, said]] for true, said in largest_cells(table, most)
-    ]
-
-
 MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 500, 12, 30
 """How many members have a row, have figures at least, and are compared in pairs."""
 
@@ -159,7 +151,7 @@ class MemberSection:
     """The members that a report shows."""
 
     def __init__(self, seen: Seen) -> None:
-        answers, votes = seen.answers, seen.votes
+        answers, votes = labels_of(seen.analysis.hardened), labels_of(seen.analysis.voted)
         self.predictions, self.diagnosis = seen.analysis.predictions, seen.analysis.diagnosis
         n_members = self.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
@@ -203,7 +195,7 @@ class MemberSection:
             "confidence": verdicts and verdicts.confidence.mean(),
             "ece": scores and scores["ece"],
             **{name: report[name][member] for name in OF_MEMBER if name in report.columns},
-            "confuses": _worst(self.diagnosis.confused[member], 2),
+            "confuses": most_confused(self.diagnosis.confused[member], 2),
         }
 
     def agreement(self) -> dict[str, Any]:
@@ -225,13 +217,16 @@ class MemberSection:
         return {
             "measured": self.diagnosis.counts_labels,
             "matrices": self.has_matrices,
-            "together": {"rates": self._rates(together), "pairs": _worst(together, MOST_TOGETHER)},
+            "together": {
+                "rates": rates_of(together) if self.has_matrices else None,
+                "pairs": most_confused(together, MOST_TOGETHER),
+            },
             "members": [
-                {"member": member, "rates": self._rates(table), "pairs": _worst(table, MOST_CONFUSIONS)}
+                {
+                    "member": member,
+                    "rates": rates_of(table) if self.has_matrices else None,
+                    "pairs": most_confused(table, MOST_CONFUSIONS),
+                }
                 for member, table in zip(self.drawn.tolist(), self.diagnosis.confused[self.drawn], strict=True)
             ],
         }
-
-    def _rates(self, table: FloatArray) -> Any:
-        totals = table.sum(axis=1, keepdims=True)
-        return np.where(totals >= 1, table / np.maximum(totals, 1), np.nan) if self.has_matrices else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Literal, final
 
@@ -28,6 +28,16 @@ class Table:
         self._columns = {name: list(values) for name, values in columns.items()}
         if len({len(values) for values in self._columns.values()}) > 1:
             raise ValueError("columns must be equally long")
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Table:
+        """A table of rows, at least one, that all have the columns of the first.
+
+        >>> Table.of_rows([{"method": "Average", "accuracy": 0.91}]).columns
+        ['method', 'accuracy']
+        """
+        listed = list(rows)
+        return cls({name: [row[name] for row in listed] for name in listed[0]})
 
     @property
     def columns(self) -> list[str]:

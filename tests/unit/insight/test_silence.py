@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import consilience as cs
-from consilience.insight.agreement import answered_shares
+from consilience.insight.agreement import coverage_of
 
 from simulate import softmax_members
 
@@ -36,7 +36,7 @@ def test_pauses_and_members_who_seldom_answer(rng):
 
 def test_shares_count_an_item_once():
     p = cs.Predictions.from_answers([0, 0, 1], [0, 0, 1], [1, 1, 0])
-    assert answered_shares(p.hard, p.n_members, p.n_items).tolist() == [0.5, 0.5]
+    assert coverage_of(p.hard, p.n_members, p.n_items)["coverage"].tolist() == [0.5, 0.5]
 
 
 def test_the_command_names_them(run, rng, tmp_path):

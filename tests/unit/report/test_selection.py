@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from consilience.insight.analysis import most_confused
 from consilience.report.items import (
     answers_to,
     first_of_each,
     items_to_show,
-    largest_cells,
     members_to_show,
 )
 
@@ -23,7 +23,7 @@ def test_the_largest_cells_off_the_diagonal():
     mistakes = np.zeros((50, 50))
     mistakes[7, 31], mistakes[31, 7], mistakes[12, 40] = 9, 5, 7
     np.fill_diagonal(mistakes, 100)
-    assert largest_cells(mistakes, 5) == [(7, 31), (12, 40), (31, 7)]
+    assert most_confused(mistakes, 5) == [(7, 31, 9 / 109, 9), (12, 40, 7 / 107, 7), (31, 7, 5 / 105, 5)]
 
 
 def test_rankings_take_turns():

@@ -127,12 +127,12 @@ def named_estimates(
     A fused answer that labels have taught fits these labels better than others. It is measured on labels that it has
     not seen: `unseen` (items,), -1 where unknown or seen.
     """
-    found, n_members = estimates_of(voters, shipped(), known), len(voters.votes) - len(answers)
-    of_answers = dict(zip(answers, found[n_members:], strict=True))
+    n_members = len(voters.votes) - len(answers)
+    found = estimates_of(voters, shipped(), known)
     if unseen is not None:
-        others = estimates_of(voters, shipped(), unseen)[n_members:]
-        of_answers[FUSED_ANSWER] = dict(zip(answers, others, strict=True))[FUSED_ANSWER]
-    return Estimates(found[:n_members], of_answers)
+        place = n_members + [*answers].index(FUSED_ANSWER)
+        found[place] = estimates_of(voters, shipped(), unseen)[place]
+    return Estimates(found[:n_members], dict(zip(answers, found[n_members:], strict=True)))
 
 
 def voters_of(
