@@ -4,8 +4,8 @@ from pathlib import Path
 
 from consilience.cli import lake, screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit
 from consilience.cli.outputs import Back, check_outputs, write_page
+from consilience.cli.shared_options import Fit
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.insight.analysis import Analysis

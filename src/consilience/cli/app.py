@@ -45,7 +45,7 @@ class Commands(TyperGroup):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        from consilience.cli.options import with_options  # noqa: PLC0415 - a list of commands needs no NumPy
+        from consilience.cli.shared_options import with_options  # noqa: PLC0415 - a list of commands needs no NumPy
 
         alone = typer.Typer(**SETTINGS)
         alone.command(cmd_name)(with_options(import_module(f"consilience.cli.{cmd_name}").command))

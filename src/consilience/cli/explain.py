@@ -2,7 +2,7 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit
+from consilience.cli.shared_options import Fit
 from consilience.insight.explanation import explain
 
 

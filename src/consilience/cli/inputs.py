@@ -29,7 +29,7 @@ from consilience.maths.em import UNSETTLED
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from consilience.cli.options import Fit
+    from consilience.cli.shared_options import Fit
 
 
 class Given(NamedTuple):

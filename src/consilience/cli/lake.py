@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit
 from consilience.cli.outputs import check_outputs
+from consilience.cli.shared_options import Fit
 from consilience.data.tables.told import Told
 from consilience.files.lake import data_set_kind
 from consilience.files.writing import WRITERS

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit
 from consilience.cli.outputs import check_outputs, write_page
+from consilience.cli.shared_options import Fit
 
 
 def command(

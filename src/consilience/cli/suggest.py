@@ -8,8 +8,8 @@ from typer import Option
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, Given
-from consilience.cli.options import Fit
 from consilience.cli.outputs import check_outputs
+from consilience.cli.shared_options import Fit
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.files import write_table

@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit
+from consilience.cli.shared_options import Fit
 from consilience.data.tables.told import Told
 
 
