@@ -1,4 +1,8 @@
-"""What a run has done so far, on disk, so that one that was killed goes on where it was."""
+"""Where a run keeps what it has done, so that one that was killed goes on where it was.
+
+A sorted partition, the fitted model and a part of the output appear whole or not at all: who makes one (`buckets`,
+`fusing`) first asks whether its file is there.
+"""
 
 from __future__ import annotations
 
