@@ -409,14 +409,12 @@ def test_a_word_for_nothing_that_is_a_class_is_no_missing_answer(tmp_path):
     assert "1 label " in read_labels(str(tmp_path / "t.csv")).found
 
 
-def test_a_first_line_of_labels_is_no_header(tmp_path):
+def test_a_first_line_of_values_is_no_header(tmp_path):
     (tmp_path / "w.csv").write_text("q1,w1,cat\nq1,w2,cat\nq2,w1,dog\nq2,w2,dog\n", encoding="utf-8")
-    with pytest.raises(
-        cs.InvalidPredictions, match="must have a header; each name in its first line, q1,w1,cat, is a label"
-    ):
+    with pytest.raises(cs.InvalidPredictions, match=r"each of \['q1', 'w1', 'cat'\] is a value in its own column"):
         read_sources([str(tmp_path / "w.csv")])
-    named = read_sources([str(tmp_path / "w.csv")], told=Told(member="q1,w1,cat")).predictions
-    assert named.members == ["q1", "w1", "cat"]
+    (tmp_path / "ok.csv").write_text("item,cat,dog\n1,cat,dog\n2,dog,dog\n3,cat,cat\n", encoding="utf-8")
+    assert read_sources([str(tmp_path / "ok.csv")]).predictions.members == ["cat", "dog"]
 
 
 RNG = np.random.default_rng(3)

@@ -61,6 +61,7 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
     parts: list[_Text] = []
     for block in _blocks(source, size):
         table = _parsed(block, source, path, delimiter, len(names))
+        _check_is_header(names, table, path)
         parts = parts or [_Text(own, n_blocks) for own in table]
         for part, own in zip(parts, table, strict=True):
             part.add(own)
@@ -186,6 +187,16 @@ def _parsed(block: bytes, source: Path | bytes, path: Path, delimiter: str, n_co
                 ) from None
         reason = f"a quote stands inside a cell without quotes around it ({reason_of(error)})"
     raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}")
+
+
+def _check_is_header(names: list[str], table: Any, path: Path) -> None:
+    """Raise if every name stands in its own column again, as the first of several answers does."""
+    are_numbers = all(map(NUMBER.fullmatch, names))  # classes 0 and 1 may be so called, and hold 0 and 1
+    if len(names) > 1 and not are_numbers and all((own == name).any() for name, own in zip(names, table, strict=True)):
+        raise InvalidPredictions(
+            f"{path} must have the names of its columns in its first row; each of {some(names)} is a value in its own "
+            "column too: add a header"
+        )
 
 
 def _check_not_cut(column: Column, tail: bytes, path: Path, delimiter: str, n_columns: int) -> None:

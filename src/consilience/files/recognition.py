@@ -313,14 +313,18 @@ def read_labels(source: str, *, told: Told | None = None, are_optional: bool = F
         named, items = _labels_in_arrays(contents.arrays, source)
     else:
         named = _truth(contents, source)
-    labels = named.labels
-    classes = set() if told is None or told.classes is None else set(map(text_of, told.classes))
-    said = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    n_given = sum(not is_unknown(label) or text_of(label) in classes for label in said)
+    labels, n_given = named.labels, _n_given(named.labels, told)
     where = "" if column is None else f" in {column!r}"
     order = "in the order of the items" if items is None else f"items in {items}"
     found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
     return LabelSource(labels if named.items is None else named, found, column)
+
+
+def _n_given(labels: Any, told: Told | None) -> int:
+    """How many labels are known; a word such as NA may be a class."""
+    classes = {text_of(name) for name in (told and told.classes) or ()}
+    said = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    return sum(not is_unknown(label) or text_of(label) in classes for label in said)
 
 
 def _labels_in_table(

@@ -513,12 +513,6 @@ def wide_labels(view: _View) -> Understood:
 
 def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Understood:
     """Hard labels: each column with the name of its member, items in the order of the table."""
-    if len(columns) > 1 and not view.told.are_named and all(own.name in own.given for own in columns):
-        names = ",".join(names_of(columns))
-        raise InvalidPredictions(
-            f"a table must have a header; each name in its first line, {names}, is a label in its own column: put a "
-            f"header first, or say {Say('member', names)} if they are members"
-        )
     labels, classes = pooled_labels(columns, view.told.classes)
     members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)

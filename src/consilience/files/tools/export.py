@@ -119,15 +119,10 @@ class Export:
 
         It is left out, and counted, if there is a reason in `unless`, or if it is None or blank text.
         """
+        if not unless:
+            said = _one_answer(said, item, member)
         is_row = isinstance(said, dict)
-        if isinstance(said, list) and not unless:
-            said = _only(said, item, member)
         is_blank = not said if is_row else is_missing(said) or not str(said).strip()
-        if is_row and not unless and not all(map(is_number, said.values())):
-            raise InvalidPredictions(
-                f"an answer must be a label, or a number for each class; {short(member)} gives {short(said)} to item "
-                f"{short(item)}"
-            )
         if unless or is_blank:
             self.left_out[unless or "records without an answer"] += 1
         elif is_true:
@@ -301,14 +296,19 @@ def not_classes(what: str) -> InvalidPredictions:
     return InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
 
 
-def _only(labels: list[Any], item: Any, member: Any) -> Any:
-    """The only label of an answer, None if there is none."""
-    if len(labels) > 1:
+def _one_answer(said: Any, item: Any, member: Any) -> Any:
+    """An answer, which is no list: the only label of one, None if it is empty."""
+    if isinstance(said, list) and len(said) > 1:
         raise InvalidPredictions(
-            f"an answer must be one class; {short(member)} gives {len(labels)} to item {short(item)}, {some(labels)}: "
+            f"an answer must be one class; {short(member)} gives {len(said)} to item {short(item)}, {some(said)}: "
             "several labels at once are no classification"
         )
-    return labels[0] if labels else None
+    if isinstance(said, dict) and not all(map(is_number, said.values())):
+        raise InvalidPredictions(
+            f"an answer must be a label, or a number for each class; {short(member)} gives {short(said)} to item "
+            f"{short(item)}"
+        )
+    return (said[0] if said else None) if isinstance(said, list) else said
 
 
 def asked(given: Given, questions: Iterable[str], otherwise: str = "no answers") -> str:
