@@ -28,6 +28,7 @@ QUICK = (
 LEFT_OUT = ("torch", "playwright")  # large, and the quick tests need neither
 FORBIDDEN = re.compile(r"(^|/)(tests|results|paper|benchmarks|training|docs)/")
 FILES = """
+import json
 import numpy as np
 rng = np.random.default_rng(0)
 truth = rng.integers(3, size=200)
@@ -36,6 +37,19 @@ for name in ("vit", "resnet", "swin"):
     np.save(f"{name}.npy", scores / scores.sum(axis=1, keepdims=True))
 with open("truth.csv", "w", encoding="utf-8") as file:
     file.write("label\\n" + "".join(f"{label}\\n" for label in truth))
+
+def annotation(person, said):
+    value = {"choices": ["cat dog owl".split()[said]]}
+    result = {"from_name": "kind", "to_name": "image", "type": "choices", "value": value}
+    return {"completed_by": person, "result": [result], "was_cancelled": False, "ground_truth": False}
+
+tasks = []
+for place, label in enumerate(truth):
+    said = np.where(rng.random(3) < 0.8, label, rng.integers(3, size=3))
+    people = [annotation(person, place) for person, place in enumerate(said.tolist())]
+    tasks.append({"id": place, "data": {"image": f"{place}.png"}, "annotations": people, "project": 1})
+with open("project.json", "w", encoding="utf-8") as file:
+    json.dump(tasks, file)
 """
 
 rows: list[tuple[str, str, str]] = []
