@@ -239,7 +239,8 @@ def _check_no_labels(matrix: Any) -> None:
 
 def _check_not_independent(matrix: Any) -> None:
     """Raise if numbers are from 0 to 1, and their sums differ from row to row, as those of several labels do."""
-    numbers = Numbers(np.asarray(matrix, dtype=np.float64))
+    with np.errstate(invalid="ignore"):  # a NaN that signals
+        numbers = Numbers(np.asarray(matrix, dtype=np.float64))
     if numbers.share_of_probabilities() < 0.5 and numbers.are_independent():
         if Numbers(numbers.values.T).share_of_probabilities() > 0.5:
             raise InvalidPredictions("an array must be (items, classes); here columns sum to 1, not rows: turn it")

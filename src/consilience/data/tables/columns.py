@@ -606,7 +606,10 @@ def are_scored(values: Any) -> bool:
 def read_rows(values: Sequence[Any], name: str) -> Rows:
     """Lists as rows of equal length; None is a missing row."""
     given = [value for value in values if not _is_absent(value)]
-    if given and all(isinstance(value, Mapping) or (len(value) and _is_scored(value[0])) for value in given):
+    by_class = [isinstance(value, Mapping) or bool(len(value) and _is_scored(value[0])) for value in given]
+    if any(by_class) and not all(by_class):
+        raise InvalidPredictions(f"{name!r} must have lists of numbers, or numbers by class; it has some of each")
+    if any(by_class):
         return _by_class([None if _is_absent(value) else _scores(value, name) for value in values], name)
     lengths = {len(value) for value in given}
     if len(lengths) != 1:

@@ -31,6 +31,8 @@ def test_lists_of_numbers_have_no_names():
         ([[], [0.5, 0.5]], r"lists of one length; got \[0, 2\]"),
         ([SCORES[0], SCORES[0][:1]], "top_k=None"),
         ([[SCORES[0][0], SCORES[0][0]]], "score each class once"),
+        ([[0.25, 0.75], {"a": 0.25, "b": 0.75}], "some of each"),
+        ([SCORES[0], [0.25, 0.75]], "some of each"),
     ],
 )
 def test_ragged_rows_are_refused(values, message):
