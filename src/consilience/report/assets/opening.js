@@ -138,7 +138,7 @@ function rankingKey(entries) {
 function numbers() {
   const { fused, average, changed, unsure, unsure_below: below, answered } = report.opening;
   const between = ({ low, high }) => `${percentOf(low)} to ${percentOf(high)}`;
-  const points = fused.measured && average.measured ? `Between ${between(fused)}; the plain average ${percentOf(average.value, 1)}, ${between(average)}.`
+  const points = fused.measured && average.measured ? `From ${between(fused)}; the plain average ${percentOf(average.value, 1)}, ${between(average)}.`
     : `The interval holds the true share in nine of ten panels; the plain average’s is ${between(average)}. Only labels tell more.`;
   const ties = changed.ties ? ` ${count(changed.ties)} of them are ties of the average.` : "";
   const became = changed.helped === null ? `${percentOf(changed.count / answered, 1)} of the items are answered differently from the plain average.${ties}`
