@@ -146,4 +146,6 @@ def _panel(shape, sorts, kind, missing, seed):
     # An array with as many members as items may stand either way.
     may_be_refused = n_members == n_items or any(NAMES[sort].may_be_refused for sort in sorts)
     made = Panel(*names, answers, is_hard, truth, is_known, may_be_refused, sorts, seed)
+    if sorts[2] == "versions" and any(len(set(own)) == len(own) for own in (row[row >= 0] for row in made.votes)):
+        made = replace(made, may_be_refused=True)  # fractions that somebody never gives twice may be measurements
     return made.shuffled(1)

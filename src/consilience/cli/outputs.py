@@ -113,12 +113,6 @@ class Back(NamedTuple):
             return None
         share = 1 if self.review_share is None else self.review_share
         answers, method = answers_under(analysis, posterior, share), analysis.method
-        names = [*answers["item"], *map(text_of, method.classes_)]
-        if self.output.suffix.lower() in QUOTING and (quoted := [name for name in names if with_quote(name) != name]):
-            screen.print_remark(
-                f"{self.output} has an apostrophe before names such as {quoted[0]!r}, so that no spreadsheet computes "
-                "them; write .parquet or .jsonl for the bare names"
-            )
         if self.append:
             write_appended(self.output, given.files[0], given.told, answers, logits=given.logits)
         elif self.to == DATASETS:
@@ -131,4 +125,10 @@ class Back(NamedTuple):
             write_back(self.output, self.to, Returned(answers, classes, agent, facts, self.to_question, self.to_field))
         else:
             write_posterior(self.output, method, posterior, answers, analysis.is_given)
+        names = [*answers["item"], *map(text_of, method.classes_)]
+        if self.output.suffix.lower() in QUOTING and (quoted := [name for name in names if with_quote(name) != name]):
+            screen.print_remark(
+                f"{self.output} has an apostrophe before names such as {quoted[0]!r}, so that no spreadsheet computes "
+                "them; write .parquet or .jsonl for the bare names"
+            )
         return answers if self.names_reviews else None
