@@ -125,7 +125,7 @@ class Back(NamedTuple):
             write_back(self.output, self.to, Returned(answers, classes, agent, facts, self.to_question, self.to_field))
         else:
             write_posterior(self.output, method, posterior, answers, analysis.is_given)
-        names = [*answers["item"], *map(text_of, method.classes_)]
+        names = [*([] if self.append else answers["item"]), *map(text_of, method.classes_)]
         if self.output.suffix.lower() in QUOTING and (quoted := [name for name in names if with_quote(name) != name]):
             screen.print_remark(
                 f"{self.output} has an apostrophe before names such as {quoted[0]!r}, so that no spreadsheet computes "

@@ -43,8 +43,11 @@ def test_the_page_is_that_of_write_report(tmp_path):
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
 
 
-@pytest.mark.parametrize(("suffix", "is_said"), [(".csv", True), (".jsonl", False)])
-def test_an_apostrophe_before_a_name_is_told_of(run, suffix, is_said):
-    Path("votes.csv").write_text("item,ann,bob\n@a,+,-\n@b,-,-\n", encoding="utf-8")
-    code, _, err = run("aggregate", "votes.csv", "-o", f"fused{suffix}")
+@pytest.mark.parametrize(
+    ("words", "is_said"), [(["fused.csv"], True), (["fused.jsonl"], False), (["f.csv", "--append"], False)]
+)
+def test_an_apostrophe_before_a_name_is_told_of(run, words, is_said):
+    Path("votes.csv").write_text("item,ann,bob\n@a,x,y\n@b,y,y\n", encoding="utf-8")
+    code, _, err = run("aggregate", "votes.csv", "-o", *words)
     assert code == 0 and ("an apostrophe before names such as '@a'" in " ".join(err.split())) == is_said
+    assert ("'@a" in Path(words[0]).read_text(encoding="utf-8")) == is_said
