@@ -258,7 +258,7 @@ def _unwrapped(text: Any, column: Any) -> Any:
 
 def unknown_cells(columns: Sequence[Column], classes: Sequence[Any]) -> str:
     """How many cells are missing, by a word that is the name of no class or empty, for a message."""
-    cells = [(str(value), int(n)) for own in columns for value, n in zip(own.coded.values, own.counts, strict=True)]
+    cells = [(value, int(n)) for own in columns for value, n in zip(own.coded.values, own.counts, strict=True)]
     names = set(map(text_of, classes))
     n_unknown = sum(n for value, n in cells if value in UNKNOWN - names)
     n_empty = sum(own.size - own.n_given for own in columns) - sum(n for value, n in cells if value in UNKNOWN)
